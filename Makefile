@@ -1,0 +1,55 @@
+# serve · test · site · outputs · bench: `make help` says what each does. Works with GNU make 3.81.
+
+PYTHON ?= python3
+PORT ?= 8000
+VENV = .venv
+ifeq ($(OS),Windows_NT)
+BIN = $(VENV)/Scripts
+else
+BIN = $(VENV)/bin
+endif
+PY = $(BIN)/python
+STAMP = $(VENV)/installed
+# pymdownx, mkdocs and pytest read files as UTF-8, whatever the system's locale is.
+export PYTHONUTF8 = 1
+export NO_MKDOCS_2_WARNING = 1
+
+.PHONY: help serve test site outputs check bench clean
+
+help:
+	@echo "make serve     serve the site at http://127.0.0.1:$(PORT)/ and reload it on every save"
+	@echo "make test      run every block of every page, and every test"
+	@echo "make site      build the site into site/, strictly"
+	@echo "make outputs   rewrite the stored outputs after an intended change, and show the difference"
+	@echo "make check     lint, format and types"
+	@echo "make clean     remove .venv, site and caches"
+
+serve: $(STAMP)
+	@$(PY) -m sitetools.serve $(PORT)
+
+test: $(STAMP)
+	@$(PY) -m pytest
+
+site: $(STAMP)
+	@$(PY) -m mkdocs build --strict
+	@$(PY) -m sitetools.finished
+
+outputs: $(STAMP)
+	@$(PY) -m sitetools.generate
+	@$(PY) -m pytest docs README.md --update-outputs -q
+
+check: $(STAMP)
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+
+# The stamp holds what was installed; a changed pyproject.toml or constraints.txt installs again.
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c "import sys; v = sys.version_info; v >= (3, 11) or sys.exit('customgrad needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another: make PYTHON=python3.12 ...' % v[:2])"
+	@echo "installing what is pinned in constraints.txt into $(VENV) (once)"
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) site .cache .pytest_cache .ruff_cache .mypy_cache .hypothesis

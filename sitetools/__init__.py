@@ -1,0 +1,1 @@
+"""What builds the site and keeps it true: page parsing, the collector, generated figures, the MkDocs hook."""

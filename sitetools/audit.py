@@ -1,0 +1,306 @@
+"""What a page must not do: each check reads the pages and returns its problems as `page:line: what, and what to do`.
+
+The collector runs what the pages show. These checks see what would slip past it: a fence that nothing runs,
+Python typed by hand, a number that no output holds.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import yaml
+
+from sitetools import pages
+from sitetools.pages import Fence
+
+LANGUAGES = {"python", "text", "console"}
+EMBEDDED = {"yaml", "toml", "makefile", "bibtex"}
+OUTPUT_INFO = re.compile(r'^text (\{\.terminal title="Output"\}|title="Output")$|^\{\.text \.terminal title="Output"\}$')
+WIDTH = 88
+NO_LESSON = {"reference/changelog.md", "reference/citation.md"}
+"""Pages that show no code of the package."""
+NO_PAGE = {"relu/harness.py", "relu/starter.py"}
+"""Modules beside the lessons that pages use and that are no page's lesson."""
+
+WORDS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
+UNITS = {
+    "byte": r"bytes?|B", "kilobyte": r"[kK]i?B", "megabyte": r"Mi?B", "gigabyte": r"Gi?B",
+    "millisecond": r"ms|milliseconds?", "microsecond": r"[µμu]s|microseconds?", "second": r"s|seconds?", "minute": r"min|minutes?",
+    "percent": r"%|per ?cent", "times": r"×|x(?!\w)|times",
+}  # fmt: skip
+QUANTITY = re.compile(
+    r"(?<![\w.,$\\^_-])(?P<number>\d+(?:[.,]\d+)*|" + "|".join(WORDS) + r")[\s\u00a0-]?(?P<unit>" + "|".join(UNITS.values()) + r")(?![\w/])"
+)
+
+Problems = Iterator[str]
+
+
+def fence_languages(page: Path, text: str) -> Problems:
+    """Find fences that no test would run or hold."""
+    for fence in pages.fences(page, text):
+        where = f"{pages.name(page)}:{fence.line}"
+        if fence.end > len(text.splitlines()):
+            yield f"{where}: the fence is never closed"
+        if fence.language in LANGUAGES:
+            if fence.language == "text" and not OUTPUT_INFO.match(fence.info):
+                yield f'{where}: a text fence is a verified output and reads ```text title="Output", got ```{fence.info}'
+        elif fence.language in EMBEDDED:
+            if any(line.strip() and not pages.SNIPPET.match(line) for line in fence.body):
+                yield f"{where}: {fence.language} is embedded from a file (--8<-- lines), not typed in a page"
+        else:
+            yield f"{where}: nothing runs a fence of '{fence.info or 'no language'}'; use python, text or console"
+
+
+def other_code(page: Path, text: str) -> Problems:
+    """Find code in forms that are no fence: tildes, quotes, raw HTML, four spaces."""
+    previous, container = "", False
+    for number, line in pages.outside(page, text):
+        where = f"{pages.name(page)}:{number}"
+        if line.lstrip().startswith("~~~"):
+            yield f"{where}: a ~~~ fence is not run; use three backticks"
+        if re.match(r"\s*>\s*(```|~~~)", line):
+            yield f"{where}: a fence inside a quotation is not run; take it out"
+        if re.search(r"<(pre|code|script|iframe)\b", line, re.IGNORECASE):
+            yield f"{where}: raw HTML code is not run; use a fence"
+        if re.match(r"( {4}|\t)\S", line) and not previous.strip() and not container:
+            yield f"{where}: four spaces make a code block that nothing runs; use a fence"
+        if line.strip() and not line.startswith((" ", "\t")):
+            container = bool(re.match(r"([-*+]|\d+[.)])\s|!!!|\?\?\?|\[\^|:\s", line))
+        previous = line
+
+
+def typed_python(page: Path, text: str) -> Problems:
+    """Find Python that was typed into a page, and embedding that is not by section."""
+    for fence in pages.fences(page, text):
+        if fence.language != "python":
+            continue
+        for offset, line in enumerate(fence.body, 1):
+            if line.strip() and not pages.SNIPPET.match(line):
+                yield f"{pages.name(page)}:{fence.line + offset}: Python is embedded from customgrad/, not typed: {line.strip()[:40]}"
+        if not fence.targets:
+            yield f"{pages.name(page)}:{fence.line}: the python fence embeds nothing"
+
+
+def embeddings(page: Path, text: str) -> Problems:
+    """Find embedded files and sections that do not exist or that are taken by line or whole."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if "--8<--" not in line:
+            continue
+        where = f"{pages.name(page)}:{number}"
+        match = pages.SNIPPET.match(line)
+        if match is None:
+            yield f'{where}: write one section a line: --8<-- "path/of/file.py:section"'
+            continue
+        path, _, section = match["target"].partition(":")
+        source = pages.ROOT / path
+        if not source.is_file():
+            yield f"{where}: the embedded file {path} does not exist"
+        elif not section:
+            if not source.is_relative_to(pages.GENERATED):
+                yield f"{where}: {path} is embedded whole; name a section (only docs/generated is embedded whole)"
+        elif not re.fullmatch(r"[A-Za-z][\w-]*", section):
+            yield f"{where}: {path} is embedded by lines ({section}); name a section"
+        else:
+            try:
+                known = pages.sections(source)
+            except ValueError as error:
+                yield f"{where}: {error}"
+                continue
+            if section not in known:
+                yield f"{where}: {path} has no section '{section}'; it has {', '.join(sorted(known)) or 'none'}"
+
+
+def outputs(page: Path, text: str) -> Problems:
+    """Find text fences that belong to no block, and comments that pytest-codeblocks would misread."""
+    lines = text.splitlines()
+    found = pages.fences(page, text)
+    held = set()
+    for block, after in zip(found, found[1:], strict=False):
+        between = [line.strip() for line in lines[block.end : after.line - 1] if line.strip()]
+        if between == [pages.OUTPUT_COMMENT] and after.language == "text" and block.language in {"python", "console"}:
+            held.add(after.line)
+    for fence in found:
+        if fence.language == "text" and fence.line not in held:
+            yield (
+                f"{pages.name(page)}:{fence.line}: the text fence is nobody's output; "
+                f"only {pages.OUTPUT_COMMENT} may stand between it and its block"
+            )
+    tied = {n for f in found if f.line in held for n in range(f.line - 3, f.line)}
+    for number, line in pages.outside(page, text):
+        where = f"{pages.name(page)}:{number}"
+        if line.strip() == pages.OUTPUT_COMMENT:
+            if number not in tied:
+                yield f"{where}: the output comment stands alone; a text fence follows it, and a block precedes it"
+        elif "<!--" in line and re.search(r"pytest|codeblock|expected|output|skip", line, re.IGNORECASE):
+            yield f"{where}: unknown comment {line.strip()[:60]}; the only one is {pages.OUTPUT_COMMENT}"
+
+
+def fence_contents(page: Path, text: str) -> Problems:
+    """Find expanded code that is too wide, or that would end its own fence."""
+    for fence in pages.fences(page, text):
+        where = f"{pages.name(page)}:{fence.line}"
+        try:
+            code = pages.expand("\n".join(fence.body) + "\n", where)
+        except LookupError:
+            continue
+        for line in code.splitlines():
+            if line.lstrip().startswith("```"):
+                yield f"{where}: a line of the embedded code starts with three backticks and would end the fence: {line.strip()}"
+            if len(line) > WIDTH:
+                yield f"{where}: a line has {len(line)} columns, more than {WIDTH}: {line.strip()[:50]}…"
+
+
+def unverified_blocks(page: Path, text: str) -> Problems:
+    """Find python blocks with no output whose names no later block with an output uses."""
+    blocks = [f for f in pages.fences(page, text) if f.language == "python"]
+    trees: list[tuple[Fence, ast.Module, bool]] = []
+    for fence in blocks:
+        where = f"{pages.name(page)}:{fence.line}"
+        try:
+            tree = ast.parse(pages.expand("\n".join(fence.body) + "\n", where))
+        except (SyntaxError, LookupError):
+            continue
+        trees.append((fence, tree, pages.output_fence(page, fence.line, text) is not None))
+    for position, (fence, tree, verified) in enumerate(trees):
+        if verified:
+            continue
+        defined = {n.name for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef)}
+        used = {name for _, later, shown in trees[position + 1 :] if shown for name in names(later)}
+        if not defined & used:
+            yield (
+                f"{pages.name(page)}:{fence.line}: the block has no verified output, and no later block that has one uses "
+                f"what it defines ({', '.join(sorted(defined)) or 'nothing'})"
+            )
+
+
+def names(tree: ast.AST) -> Iterator[str]:
+    """Yield every name that code reads, imports or reaches by attribute."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.alias):
+            yield node.name.rpartition(".")[2]
+
+
+def quantities(page: Path, text: str) -> Problems:
+    """Find numbers with a unit in prose, tables, captions and alt texts that nothing on the page holds."""
+    held = "\n".join("\n".join(f.body) for f in pages.fences(page, text) if f.language == "text")
+    for _, line in pages.outside(page, text):
+        if (match := pages.SNIPPET.match(line)) and match["target"].startswith("docs/generated/"):
+            source = pages.ROOT / match["target"].partition(":")[0]
+            held += "\n" + (source.read_text(encoding="utf-8") if source.is_file() else "")
+    for number, line in pages.outside(page, text):
+        if line.strip().startswith("<!--"):
+            continue
+        for match in QUANTITY.finditer(line):
+            digits = str(WORDS.get(match["number"], match["number"]))
+            unit = next(u for u in UNITS.values() if re.fullmatch(u, match["unit"]))
+            number_held = re.search(rf"(?<![\w.]){re.escape(digits)}(?![\w]|\.\d)", held)
+            unit_held = re.search(rf"(?<![A-Za-z])(?:{unit})(?![A-Za-z])", held)
+            if not (number_held and unit_held):
+                yield f"{pages.name(page)}:{number}: no verified output of this page holds '{match.group(0)}'; print it, or say it without"
+
+
+def front_matter(page: Path, text: str) -> Problems:
+    """Find pages without a title and a description that a search engine can use."""
+    where = f"{pages.name(page)}:1"
+    match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
+    meta = yaml.safe_load(match.group(1)) if match else None
+    if not isinstance(meta, dict):
+        yield f"{where}: the page starts with front matter (--- title: … description: … ---)"
+        return
+    title, description = str(meta.get("title", "")), str(meta.get("description", ""))
+    if not 10 <= len(title) <= 60:
+        yield f"{where}: title has {len(title)} characters, wants 10 to 60"
+    if not 70 <= len(description) <= 160:
+        yield f"{where}: description has {len(description)} characters, wants 70 to 160"
+    heads = [line for _, line in pages.outside(page, text) if re.match(r"(# |<h1\b)", line)]
+    if len(heads) != 1:
+        yield f"{where}: the page has {len(heads)} first-level headings, wants one"
+
+
+def wording(page: Path, text: str) -> Problems:
+    """Find promises that the project does not make."""
+    for number, line in pages.outside(page, text):
+        where = f"{pages.name(page)}:{number}"
+        if re.search(r"pip install customgrad", line):
+            yield f"{where}: customgrad is installed from a clone, not by name"
+        if re.search(r"coming soon|TODO|FIXME|lorem ipsum", line, re.IGNORECASE):
+            yield f"{where}: a page shows what exists: {line.strip()[:50]}"
+
+
+PAGE_CHECKS: tuple[Callable[[Path, str], Problems], ...] = (
+    fence_languages, other_code, typed_python, embeddings, outputs, fence_contents, unverified_blocks,
+    quantities, front_matter, wording,
+)  # fmt: skip
+
+
+def lessons_and_pages(docs: Path = pages.DOCS, lessons: Path = pages.LESSONS) -> Problems:
+    """Find pages without their lesson, and lessons without their page."""
+    for page in pages.pages(docs):
+        relative = page.relative_to(docs).as_posix()
+        lesson = pages.lesson_of(page, docs, lessons)
+        if relative not in NO_LESSON and not lesson.is_file():
+            yield f"{pages.name(page)}:1: the page has no lesson; write {pages.name(lesson)}"
+    for lesson in sorted(lessons.rglob("*.py")):
+        local = lesson.relative_to(lessons)
+        if local.name != "__init__.py" and local.as_posix() not in NO_PAGE and not (docs / local).with_suffix(".md").is_file():
+            yield f"{pages.name(lesson)}:1: the lesson has no page; write {pages.name((docs / local).with_suffix('.md'))}"
+
+
+def lesson_sections(docs: Path = pages.DOCS, lessons: Path = pages.LESSONS, root: Path = pages.ROOT) -> Problems:
+    """Find sections of lessons that no page shows, and sections that are not well formed."""
+    shown = {target for page in pages.pages(docs) for f in pages.fences(page) for _, target in f.targets}
+    shown |= {
+        match["target"]
+        for page in pages.pages(docs)
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if (match := pages.CONSOLE_FILE.match(line.strip()))
+    }
+    for source in sorted(root.joinpath("customgrad").rglob("*.py")):
+        path = source.relative_to(root).as_posix()
+        try:
+            known = pages.sections(source)
+        except ValueError as error:
+            yield str(error)
+            continue
+        if source.is_relative_to(lessons):
+            for section, (line, _) in known.items():
+                if f"{path}:{section}" not in shown:
+                    yield f"{path}:{line}: no page shows the section '{section}'"
+
+
+def navigation(config: Path = pages.ROOT / "mkdocs.yml", docs: Path = pages.DOCS) -> Problems:
+    """Find pages that the navigation lacks, and entries without a page."""
+    lines = config.read_text(encoding="utf-8").splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("nav:"))
+    entries = {
+        match.group(1): number
+        for number, line in enumerate(lines[start:], start + 1)
+        if (match := re.search(r"([\w/.-]+\.(?:md|py))\s*$", line))
+    }
+    for page in pages.pages(docs):
+        if page.relative_to(docs).as_posix() not in entries:
+            yield f"{pages.name(page)}:1: the navigation in {config.name} lacks the page"
+    for entry, number in entries.items():
+        source = docs / entry if entry.endswith(".md") else docs.parent / entry
+        if not source.is_file():
+            yield f"{config.name}:{number}: the navigation names {entry}, which does not exist"
+
+
+def links(docs: Path = pages.DOCS) -> Problems:
+    """Find relative links to pages or files that do not exist."""
+    for page in pages.pages(docs):
+        text = page.read_text(encoding="utf-8")
+        for number, line in pages.outside(page, text):
+            for target in re.findall(r"\]\(([^)\s]+)\)|href=\"([^\"]+)\"", line):
+                address = next(filter(None, target)).partition("#")[0]
+                if not address or re.match(r"[a-z]+:", address):
+                    continue
+                path = (page.parent / address).resolve()
+                example = docs.parent / "examples" / Path(address).name
+                if not path.exists() and not ("examples/" in address and example.is_file()):
+                    yield f"{pages.name(page)}:{number}: the link to {address} leads nowhere"

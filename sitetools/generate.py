@@ -1,0 +1,56 @@
+"""Writes docs/generated/: the figures, computed from real values. Run as `python -m sitetools.generate`.
+
+Each module of `sitetools.figures` that has a `render()` makes the file of its own name.
+"""
+
+import importlib
+import pkgutil
+import re
+import sys
+
+from sitetools import figures, pages
+
+TOLERANCE = 0.1
+"""Coordinates may differ by this much from one processor to another (they are rounded to 0.1)."""
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def render_all() -> dict[str, str]:
+    """Return every generated file: name → text."""
+    rendered = {}
+    for module in sorted(m.name for m in pkgutil.iter_modules(figures.__path__) if not m.name.startswith("_")):
+        rendered[f"{module}.svg"] = importlib.import_module(f"sitetools.figures.{module}").render().rstrip() + "\n"
+    return rendered
+
+
+def differs(stored: str, rendered: str) -> str:
+    """Return what differs between two renderings of a file, apart from the tolerance; nothing if they agree."""
+    if NUMBER.sub("#", stored) != NUMBER.sub("#", rendered):
+        return "the text or the structure differs"
+    pairs = zip(NUMBER.findall(stored), NUMBER.findall(rendered), strict=True)
+    far = [(a, b) for a, b in pairs if abs(float(a) - float(b)) > TOLERANCE + 1e-9]
+    return f"{far[0][0]} is now {far[0][1]}" if far else ""
+
+
+def main() -> int:
+    """Write every generated file that changed, and say which."""
+    pages.GENERATED.mkdir(exist_ok=True)
+    rendered = render_all()
+    for filename, text in rendered.items():
+        target = pages.GENERATED / filename
+        if not target.exists():
+            change = "new"
+        else:
+            change = differs(target.read_text(encoding="utf-8"), text)
+        if change:
+            target.write_text(text, encoding="utf-8", newline="\n")
+        print(f"{pages.name(target)}: {change or 'unchanged'}")
+    for stray in sorted(set(p.name for p in pages.GENERATED.iterdir()) - set(rendered)):
+        print(f"{pages.name(pages.GENERATED / stray)}: no module writes it; remove it")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+"""The site's one MkDocs hook: addresses from the environment, the examples, and llms.txt.
+
+With `mkdocs build` every example is executed; with `mkdocs serve` an unchanged one keeps its output.
+"""
+
+import os
+import re
+import subprocess
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import event_priority, get_plugin_logger
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+from sitetools import llms, notebooks
+
+log = get_plugin_logger("examples")
+
+REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}))/(?P<name>(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100})")
+BRANCH = "main"
+
+
+class State:
+    """What one event leaves for a later one."""
+
+    command: Literal["build", "gh-deploy", "serve"] = "build"
+    navigation: Navigation | None = None
+    examples: dict[str, Path]
+    figures: dict[str, dict[str, str]]
+
+
+state = State()
+state.examples, state.figures = {}, {}
+
+
+def root_of(config: MkDocsConfig) -> Path:
+    """Return the folder that mkdocs.yml stands in."""
+    return Path(str(config.config_file_path)).resolve().parent
+
+
+def on_startup(*, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+    """Remember whether this is a build to publish or a preview."""
+    state.command = command
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Take the site's addresses from the environment, where it has them; invent none."""
+    root = root_of(config)
+    repository = repository_from(os.environ.get("GITHUB_REPOSITORY", ""))
+    if not config.site_url:  # `mkdocs serve` has set its own address by now
+        config.site_url = site_address(os.environ.get("SITE_URL", ""), repository)
+    if repository and not config.edit_uri_template:
+        config.edit_uri_template = f"https://github.com/{repository}/edit/{BRANCH}/docs/{{path}}"
+    config.extra["repository"] = repository
+    config.extra["commit"] = os.environ.get("GITHUB_SHA", "").strip() or commit_of(root)
+    config.extra["torch_version"] = installed("torch")
+    config.extra["version"] = installed("customgrad")
+    return config
+
+
+def repository_from(value: str) -> str:
+    """Return `owner/name` as given, or "" where nothing is.
+
+    Raises:
+        PluginError: for anything that is not `owner/name`.
+    """
+    value = value.strip()
+    if value and not REPOSITORY.fullmatch(value):
+        raise PluginError(f"GITHUB_REPOSITORY is {value!r}, which is not of the form owner/name; correct or unset it")
+    return value
+
+
+def site_address(explicit: str, repository: str) -> str | None:
+    """Return the site's address: the explicit one, else the repository's GitHub Pages, else None.
+
+    Raises:
+        PluginError: for an explicit address that is not http or https.
+    """
+    explicit = explicit.strip()
+    if explicit:
+        if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", explicit):
+            raise PluginError(f"SITE_URL is {explicit!r}, which is not an http address; correct or unset it")
+        return explicit.rstrip("/") + "/"
+    if not repository:
+        return None
+    owner, name = repository.lower().split("/")[0], repository.split("/")[1]
+    host = f"{owner}.github.io"
+    return f"https://{host}/" if name.lower() == host else f"https://{host}/{name}/"
+
+
+def commit_of(root: Path) -> str:
+    """Return the checked-out commit, or "" where there is no git, no work tree or no commit."""
+    if not (root / ".git").exists():
+        return ""
+    command = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def installed(package: str) -> str:
+    """Return the installed version, without a build's suffix such as `+cpu`; nothing is imported.
+
+    Raises:
+        PluginError: where the package is not installed.
+    """
+    try:
+        return metadata.version(package).split("+")[0]
+    except metadata.PackageNotFoundError:
+        raise PluginError(f"{package} is not installed here; run: pip install -e '.[dev]'") from None
+
+
+@event_priority(100)
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the examples, which stand beside `docs/`, and a notebook to download for each."""
+    root = root_of(config)
+    state.examples.clear()
+    state.figures.clear()
+    for path in sorted((root / "examples").glob("*.py")):
+        uri = f"examples/{path.name}"
+        state.examples[uri] = path
+        files.append(File(uri, str(root), config.site_dir, config.use_directory_urls))
+    for path in state.examples.values():
+        content = notebooks.notebook(read(path, root), lambda target: absolute(target, files, config))
+        files.append(File.generated(config, f"examples/{path.stem}.ipynb", content=content))
+    return files
+
+
+def absolute(target: str, files: Files, config: MkDocsConfig) -> str | None:
+    """Return the public address of what an example links to, or None while the site has no address."""
+    path, mark, anchor = target.partition("#")
+    file = files.get_file_from_path(os.path.normpath(f"examples/{path}").replace(os.sep, "/"))
+    # A preview's address is of no use in a file that is downloaded.
+    public = config.site_url if state.command != "serve" else None
+    return f"{public}{file.url.removeprefix('./')}{mark}{anchor}" if file and public else None
+
+
+def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
+    """Keep the navigation for llms.txt."""
+    state.navigation = nav
+    return nav
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Give an example its Markdown: run, or taken from the last run while serving.
+
+    mkdocs-jupyter made a page of the file and holds the settings it is run with. Its own HTML, with half a
+    megabyte of styles a page, is not used: the example is rendered as every other page is.
+    """
+    path = state.examples.get(page.file.src_uri)
+    if path is None:
+        return markdown
+    vars(page).pop("render", None)
+    root = root_of(config)
+    example = read(path, root)
+    page.meta.update(example.meta)
+    repository = config.extra["repository"]
+    page.edit_url = f"https://github.com/{repository}/edit/{BRANCH}/{example.name}" if repository else None
+    source = f"`{example.name}`"
+    if repository:
+        at = config.extra["commit"] or BRANCH
+        source = f"[{source}](https://github.com/{repository}/blob/{at}/{example.name})"
+    try:
+        fill(example, root, config)
+        text, figures = notebooks.page(example, f"{path.stem}.ipynb", source)
+    except notebooks.ExampleError as error:
+        if state.command != "serve":
+            raise PluginError(str(error)) from None
+        # A preview lives on, and says so on the page.
+        log.error(str(error))
+        return f"# {example.meta['title']}\n\nThis example cannot be shown.\n\n" + notebooks.fence("text", str(error))
+    state.figures[page.file.src_uri] = figures
+    return text
+
+
+def fill(example: notebooks.Example, root: Path, config: MkDocsConfig) -> None:
+    """Give the example's cells their outputs."""
+    kept = root / ".cache" / "examples" / f"{example.path.stem}.json"
+    digest = notebooks.key(example.path, root / "customgrad", installed("torch"))
+    if state.command == "serve" and notebooks.reuse(kept, example, digest):
+        return
+    log.info("running %s", example.name)
+    begin = time.monotonic()
+    notebooks.execute(example, config.plugins["mkdocs-jupyter"].config)
+    log.info("ran %s in %.1f s", example.name, time.monotonic() - begin)
+    notebooks.store(kept, example, digest)
+
+
+def read(path: Path, root: Path) -> notebooks.Example:
+    """Read an example; a malformed one ends the build with one clear line."""
+    try:
+        return notebooks.read(path, root)
+    except notebooks.ExampleError as error:
+        raise PluginError(str(error)) from None
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put an example's figures where the Markdown has their places."""
+    for marker, svg in state.figures.get(page.file.src_uri, {}).items():
+        html = html.replace(marker, svg)
+    return html
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write llms.txt and each page's Markdown."""
+    if state.navigation is not None:
+        try:
+            llms.write(config, state.navigation, alts())
+        except LookupError as error:
+            raise PluginError(str(error)) from None
+
+
+def alts() -> dict[str, str]:
+    """Return what stands for each figure of the examples in plain Markdown."""
+    found = {}
+    for figures in state.figures.values():
+        for marker, svg in figures.items():
+            if title := re.search(r"<title[^>]*>(.*?)</title>", svg):
+                found[marker] = f"*Figure: {title[1]}*"
+    return found
