@@ -1,4 +1,4 @@
-# serve · test · site · outputs · bench: `make help` says what each does. Works with GNU make 3.81.
+# `make help` says what each command does. Works with GNU make 3.81.
 
 PYTHON ?= python3
 PORT ?= 8000
@@ -14,7 +14,7 @@ STAMP = $(VENV)/installed
 export PYTHONUTF8 = 1
 export NO_MKDOCS_2_WARNING = 1
 
-.PHONY: help serve test site outputs check bench clean
+.PHONY: help serve test site outputs check clean
 
 help:
 	@echo "make serve     serve the site at http://127.0.0.1:$(PORT)/ and reload it on every save"
@@ -31,8 +31,7 @@ test: $(STAMP)
 	@$(PY) -m pytest
 
 site: $(STAMP)
-	@$(PY) -m mkdocs build --strict
-	@$(PY) -m sitetools.finished
+	@$(PY) -m sitetools.build
 
 outputs: $(STAMP)
 	@$(PY) -m sitetools.generate
@@ -48,6 +47,9 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c "import sys; v = sys.version_info; v >= (3, 11) or sys.exit('customgrad needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another: make PYTHON=python3.12 ...' % v[:2])"
 	@echo "installing what is pinned in constraints.txt into $(VENV) (once)"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+ifdef TORCH_INDEX
+	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --index-url $(TORCH_INDEX) torch
+endif
 	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	@touch $(STAMP)
 

@@ -1,6 +1,6 @@
 """The site's one MkDocs hook: addresses from the environment, the examples, and llms.txt.
 
-With `mkdocs build` every example is executed; with `mkdocs serve` an unchanged one keeps its output.
+`mkdocs build` executes every example; under `mkdocs serve` an unchanged one keeps its output.
 """
 
 import os
@@ -9,7 +9,7 @@ import subprocess
 import time
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -22,8 +22,9 @@ from sitetools import llms, notebooks
 
 log = get_plugin_logger("examples")
 
-REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}))/(?P<name>(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100})")
+REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
 BRANCH = "main"
+SEAL = re.compile(r'<a class="verified"[^>]*>.*?</a>')
 
 
 class State:
@@ -72,7 +73,7 @@ def repository_from(value: str) -> str:
     """
     value = value.strip()
     if value and not REPOSITORY.fullmatch(value):
-        raise PluginError(f"GITHUB_REPOSITORY is {value!r}, which is not of the form owner/name; correct or unset it")
+        raise PluginError(f"GITHUB_REPOSITORY is {value!r}, not owner/name; correct or unset it")
     return value
 
 
@@ -85,7 +86,7 @@ def site_address(explicit: str, repository: str) -> str | None:
     explicit = explicit.strip()
     if explicit:
         if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", explicit):
-            raise PluginError(f"SITE_URL is {explicit!r}, which is not an http address; correct or unset it")
+            raise PluginError(f"SITE_URL is {explicit!r}, not an http address; correct or unset it")
         return explicit.rstrip("/") + "/"
     if not repository:
         return None
@@ -115,7 +116,7 @@ def installed(package: str) -> str:
     try:
         return metadata.version(package).split("+")[0]
     except metadata.PackageNotFoundError:
-        raise PluginError(f"{package} is not installed here; run: pip install -e '.[dev]'") from None
+        raise PluginError(f"{package} is not installed; run: pip install -e '.[dev]'") from None
 
 
 @event_priority(100)
@@ -129,13 +130,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         state.examples[uri] = path
         files.append(File(uri, str(root), config.site_dir, config.use_directory_urls))
     for path in state.examples.values():
-        content = notebooks.notebook(read(path, root), lambda target: absolute(target, files, config))
+        example = read(path, root)
+        content = notebooks.notebook(example, lambda target: absolute(target, files, config))
         files.append(File.generated(config, f"examples/{path.stem}.ipynb", content=content))
     return files
 
 
 def absolute(target: str, files: Files, config: MkDocsConfig) -> str | None:
-    """Return the public address of what an example links to, or None while the site has no address."""
+    """Return the public address of what an example links to, or None where there is none."""
     path, mark, anchor = target.partition("#")
     file = files.get_file_from_path(os.path.normpath(f"examples/{path}").replace(os.sep, "/"))
     # A preview's address is of no use in a file that is downloaded.
@@ -152,8 +154,8 @@ def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Give an example its Markdown: run, or taken from the last run while serving.
 
-    mkdocs-jupyter made a page of the file and holds the settings it is run with. Its own HTML, with half a
-    megabyte of styles a page, is not used: the example is rendered as every other page is.
+    mkdocs-jupyter made a page of the file and holds the settings it is run with. Its own HTML, with
+    half a megabyte of styles a page, is not used: an example is rendered as every other page is.
     """
     path = state.examples.get(page.file.src_uri)
     if path is None:
@@ -163,9 +165,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     example = read(path, root)
     page.meta.update(example.meta)
     repository = config.extra["repository"]
-    page.edit_url = f"https://github.com/{repository}/edit/{BRANCH}/{example.name}" if repository else None
-    source = f"`{example.name}`"
+    source, page.edit_url = f"`{example.name}`", None
     if repository:
+        page.edit_url = f"https://github.com/{repository}/edit/{BRANCH}/{example.name}"
         at = config.extra["commit"] or BRANCH
         source = f"[{source}](https://github.com/{repository}/blob/{at}/{example.name})"
     try:
@@ -176,7 +178,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             raise PluginError(str(error)) from None
         # A preview lives on, and says so on the page.
         log.error(str(error))
-        return f"# {example.meta['title']}\n\nThis example cannot be shown.\n\n" + notebooks.fence("text", str(error))
+        title = f"# {example.meta['title']}\n\nThis example cannot be shown.\n\n"
+        return title + notebooks.fence("text", str(error))
     state.figures[page.file.src_uri] = figures
     return text
 
@@ -204,9 +207,12 @@ def read(path: Path, root: Path) -> notebooks.Example:
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Put an example's figures where the Markdown has their places."""
+    if page.file.src_uri not in state.examples:
+        return html
     for marker, svg in state.figures.get(page.file.src_uri, {}).items():
         html = html.replace(marker, svg)
-    return html
+    # The seal is for outputs that stand in the page and are compared; these were just printed.
+    return SEAL.sub('<span class="ran">ran at build</span>', html)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -1,4 +1,7 @@
-"""llms.txt (https://llmstxt.org) and, beside each page, the Markdown it was made from, code and outputs included."""
+"""llms.txt (https://llmstxt.org) and, beside each page, the Markdown it was made from.
+
+That Markdown holds the code and the outputs: each embedded section stands in its place.
+"""
 
 import html
 import posixpath
@@ -13,7 +16,9 @@ from mkdocs.structure.pages import Page
 from sitetools.pages import FENCE
 
 LINK = re.compile(r"(?P<open>!?\[[^\]\n]*\])\((?P<target>[^)\s]+)(?P<title> \"[^\"]*\")?\)")
-ATTRIBUTES = re.compile(r"(?:(?<=[\])`*])|[ \t]+|^)\{:?[ ]*(?:[.#][\w-]|[\w-]+=\")[^}\n]*\}[ \t]*$", re.M)
+ATTRIBUTES = re.compile(
+    r"(?:(?<=[\])`*])|[ \t]+|^)\{:?[ ]*(?:[.#][\w-]|[\w-]+=\")[^}\n]*\}[ \t]*$", re.M
+)
 SVG = re.compile(r"<svg\b.*?</svg>", re.S)
 PAIR = {"wrong": "**Wrong:**", "right": "**Right:**"}
 
@@ -34,7 +39,9 @@ def write(config: MkDocsConfig, nav: Navigation, figures: Mapping[str, str] | No
     for page in nav.pages:
         target = site / addresses[page.file.src_uri]
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(plain(page, config, addresses, figures or {}), encoding="utf-8", newline="\n")
+        target.write_text(
+            plain(page, config, addresses, figures or {}), encoding="utf-8", newline="\n"
+        )
     (site / "llms.txt").write_text(index(config, nav, addresses), encoding="utf-8", newline="\n")
 
 
@@ -57,7 +64,7 @@ def index(config: MkDocsConfig, nav: Navigation, addresses: Mapping[str, str]) -
 
 
 def sections(nav: Navigation) -> Iterator[tuple[str, list[Page]]]:
-    """Yield the innermost sections with their pages; pages outside of any come first, as "Start"."""
+    """Yield the innermost sections with their pages; pages outside of any come first."""
     if loose := [item for item in nav.items if isinstance(item, Page)]:
         yield "Start", loose
 
@@ -73,19 +80,24 @@ def sections(nav: Navigation) -> Iterator[tuple[str, list[Page]]]:
             yield from inside(item)
 
 
-def plain(page: Page, config: MkDocsConfig, addresses: Mapping[str, str], figures: Mapping[str, str]) -> str:
-    """Return a page's Markdown as a reader without a browser wants it: sections in place, no layout."""
+def plain(
+    page: Page, config: MkDocsConfig, addresses: Mapping[str, str], figures: Mapping[str, str]
+) -> str:
+    """Return a page's Markdown with its sections in place and without its layout."""
     text = expanded(page.markdown or "", config, page.file.src_uri)
     for marker, words in figures.items():
         text = text.replace(marker, words)
     text = SVG.sub(_titled, text)
-    parts, inside, ticks, prose = [], False, "", ""
+    parts: list[str] = []
+    inside, ticks, prose = False, "", ""
     for line in text.splitlines(keepends=True):
         fence = FENCE.match(line.rstrip("\n"))
         if inside:
-            parts.append(line)
             if fence and fence["ticks"].startswith(ticks) and not fence["info"].strip():
                 inside = False
+                while parts[-1].isspace():  # a section ends in blank lines
+                    parts.pop()
+            parts.append(line)
         elif fence:
             parts += [_prose(prose, page, config, addresses), line]
             inside, ticks, prose = True, fence["ticks"], ""
@@ -97,7 +109,7 @@ def plain(page: Page, config: MkDocsConfig, addresses: Mapping[str, str], figure
 
 
 def expanded(markdown: str, config: MkDocsConfig, where: str) -> str:
-    """Return the Markdown with its sections in place, by pymdownx's preprocessor and mkdocs.yml's options.
+    """Return the Markdown with its sections in place, by pymdownx and mkdocs.yml's options.
 
     Raises:
         LookupError: where a file or a section is missing.
@@ -111,7 +123,9 @@ def expanded(markdown: str, config: MkDocsConfig, where: str) -> str:
     try:
         return "\n".join(SnippetPreprocessor(options, Markdown()).run(markdown.splitlines())) + "\n"
     except SnippetMissingError as error:
-        raise LookupError(f"{where}: {error}; check the path and the section's name in the --8<-- line") from None
+        raise LookupError(
+            f"{where}: {error}; check the path and the section's name in the --8<-- line"
+        ) from None
 
 
 def _titled(match: re.Match[str]) -> str:
@@ -120,12 +134,16 @@ def _titled(match: re.Match[str]) -> str:
 
 
 def _prose(text: str, page: Page, config: MkDocsConfig, addresses: Mapping[str, str]) -> str:
-    """Return what stands between two fences without comments, layout elements and attribute lists."""
+    """Return prose without comments, layout elements and attribute lists."""
     text = re.sub(r"<!--.*?-->\n?", "", text, flags=re.S)
-    text = re.sub(r'^[ \t]*<div class="(wrong|right)"[^>]*>', lambda m: PAIR[m[1]], text, flags=re.M)
+    text = re.sub(
+        r'^[ \t]*<div class="(wrong|right)"[^>]*>', lambda m: PAIR[m[1]], text, flags=re.M
+    )
     text = re.sub(r"</?(?:div|figure|figcaption|section|span)\b[^>]*>", "", text)
     text = ATTRIBUTES.sub("", text)
-    text = LINK.sub(lambda m: f"{m['open']}({_address(m['target'], page, config, addresses)})", text)
+    text = LINK.sub(
+        lambda m: f"{m['open']}({_address(m['target'], page, config, addresses)})", text
+    )
     return re.sub(r"(?<=\))\{[^}\n]*\}", "", text)
 
 

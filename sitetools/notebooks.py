@@ -1,8 +1,8 @@
 """Examples: from py:percent to a page of the site, and to a notebook to download.
 
-An example is executed with mkdocs-jupyter's own settings. What comes back is written as Markdown, code cells
-as `python` fences and what they printed as `text` fences, so that an example is highlighted, linked, checked
-and coloured exactly as every other page is.
+An example is executed with mkdocs-jupyter's own settings. What comes back is written as Markdown,
+code cells as `python` fences and what they printed as `text` fences, so that an example is
+highlighted, linked, checked and coloured exactly as every other page is.
 """
 
 import hashlib
@@ -24,11 +24,12 @@ KERNEL_ARGUMENTS = (
     "--IPKernelApp.log_level=40",  # errors only: the kernel warns about its local port each time
 )
 CELL_TIMEOUT = 120
+SCALE = 1.15  # drawn in points for a phone, shown a little larger where there is room
 HEADER = re.compile(r"\A---\n(?P<yaml>.*?)\n---\s*\Z", re.S)
 LEDE = re.compile(r"(?P<h1>^# .+?$)\s*(?P<lede>.*)\Z", re.S | re.M)
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
-# examples/matplotlibrc draws in the light theme's colours; here they become the variables of notebook.css.
+# What examples/matplotlibrc draws in, the light theme, becomes the variables of notebook.css.
 COLOURS = {
     "#17212b": "ink",
     "#000000": "ink",
@@ -58,7 +59,7 @@ class Example:
 
 
 def read(path: Path, root: Path) -> Example:
-    """Read an example; its first cell is YAML front matter with a title and a description.
+    """Read an example; its first lines are YAML front matter with a title and a description.
 
     Raises:
         ExampleError: where the front matter is missing or lacks one of the two.
@@ -74,17 +75,22 @@ def read(path: Path, root: Path) -> Example:
     for key in ("title", "description"):
         if not isinstance(meta, dict) or not isinstance(meta.get(key), str):
             raise ExampleError(
-                f"{name}: no '{key}' in the front matter; start the file with '# ---', '# {key}: …', '# ---'"
+                f"{name}:1: no '{key}' in the front matter; "
+                f"start the file with '# ---', '# {key}: …', '# ---'"
             )
     notebook.cells = cells[1:]
     for number, cell in enumerate(notebook.cells, 1):
         cell["id"] = f"cell-{number:02d}"  # jupytext draws random ones
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     return Example(path, name, dict(meta or {}), notebook.cells, notebook)
 
 
 def key(path: Path, package: Path, torch_version: str) -> str:
-    """Return the hash of all that an example's outputs depend on: itself, the package, torch's version."""
+    """Return the hash of what an example's outputs depend on: itself, the package, torch."""
     digest = hashlib.sha256(torch_version.encode())
     sources = sorted(p for p in package.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
     for source in [path, *sources]:
@@ -96,7 +102,7 @@ def key(path: Path, package: Path, torch_version: str) -> str:
 
 
 def execute(example: Example, options: Mapping[str, Any]) -> None:
-    """Run the example's cells in a fresh kernel, with the options given to mkdocs-jupyter, and keep the outputs.
+    """Run the cells in a fresh kernel, with the options given to mkdocs-jupyter; keep the outputs.
 
     Raises:
         ExampleError: for a cell that fails, naming it.
@@ -117,35 +123,51 @@ def execute(example: Example, options: Mapping[str, Any]) -> None:
         allow_errors=options.get("allow_errors", False),
     )
     runner = ExecutePreprocessor(
-        config=app.config, timeout=CELL_TIMEOUT, extra_arguments=list(KERNEL_ARGUMENTS), on_cell_execute=started
+        config=app.config,
+        timeout=CELL_TIMEOUT,
+        extra_arguments=list(KERNEL_ARGUMENTS),
+        on_cell_execute=started,
     )
     # In its own folder, so that matplotlib finds the matplotlibrc beside the example.
-    where = {"metadata": {"path": str(example.path.parent)}}
+    resources = {"metadata": {"path": str(example.path.parent)}}
     try:
-        runner.preprocess(example.notebook, where)
+        runner.preprocess(example.notebook, resources)
     except CellExecutionError as error:
-        raise ExampleError(f"{place(example, reached)} fails:\n{ANSI.sub('', error.traceback).strip()}") from None
+        said = example.cells[reached]["outputs"][-1]
+        trace = ANSI.sub("", "\n".join(said["traceback"]))
+        lines = re.findall(r"^Cell In\[\d+\], line (\d+)", trace, re.M)
+        where = place(example, reached, int(lines[0]) - 1 if lines else 0)
+        raise ExampleError(f"{where} fails: {error.ename}: {error.evalue}\n{trace}") from None
     except CellTimeoutError:
-        raise ExampleError(f"{place(example, reached)} has not ended after {CELL_TIMEOUT} s; shorten it") from None
+        raise ExampleError(
+            f"{place(example, reached)} has not ended after {CELL_TIMEOUT} s; shorten it"
+        ) from None
     except DeadKernelError:
-        raise ExampleError(f"{place(example, reached)} ends its Python process; run the file to see why") from None
+        raise ExampleError(
+            f"{place(example, reached)} ends its Python process; run the file to see why"
+        ) from None
 
 
-def place(example: Example, index: int) -> str:
-    """Return `examples/x.py:31: cell 4`, for messages."""
-    first = next((line for line in example.cells[index].source.splitlines() if line.strip()), "")
+def place(example: Example, index: int, offset: int = 0) -> str:
+    """Return `examples/x.py:31: cell 4`, for messages; `offset` counts lines inside the cell."""
     text = example.path.read_text(encoding="utf-8").splitlines()
-    # Cells can begin with equal lines: count how often this one was seen before.
-    earlier = sum(first in cell.source.splitlines() for cell in example.cells[:index])
-    hits = [number for number, line in enumerate(text, 1) if line == first]
-    line = f":{hits[min(earlier, len(hits) - 1)]}" if hits else ""
-    return f"{example.name}{line}: cell {index + 1}"
+    line = 0
+    for cell in example.cells[: index + 1]:
+        # Each cell is found after the one before it, since cells can begin alike.
+        first = cell["source"].partition("\n")[0]
+        seen = [n for n, t in enumerate(text, 1) if n > line and t.removeprefix("# ") == first]
+        line = seen[0] if seen else line
+    return f"{example.name}:{line + offset}: cell {index + 1}"
 
 
 def store(path: Path, example: Example, digest: str) -> None:
     """Keep the executed cells for the next build; the file is replaced at once or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    record = {"format": STORE_FORMAT, "key": digest, "outputs": [c.get("outputs", []) for c in example.cells]}
+    record = {
+        "format": STORE_FORMAT,
+        "key": digest,
+        "outputs": [c.get("outputs", []) for c in example.cells],
+    }
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -157,7 +179,7 @@ def store(path: Path, example: Example, digest: str) -> None:
 
 
 def reuse(path: Path, example: Example, digest: str) -> bool:
-    """Give the cells their kept outputs; False where there are none, others, or the file is damaged."""
+    """Give the cells their kept outputs; False where there are none, or the file is damaged."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         if (record["format"], record["key"]) != (STORE_FORMAT, digest):
@@ -192,13 +214,13 @@ def page(example: Example, download: str, source: str) -> tuple[str, dict[str, s
                 link = f'[Download notebook (.ipynb)]({download}){{download=""}}'
                 parts.append(f"{link} {source}\n{{.notebook-meta}}")
         elif cell["cell_type"] == "code" and cell["source"].strip():
-            parts.append(fence("python", cell["source"]))
+            parts.append(fence(f'python {{data-source="{example.name}"}}', cell["source"]))
             parts += shown(example, index, figures)
     return "\n\n".join(parts) + "\n", figures
 
 
 def shown(example: Example, index: int, figures: dict[str, str]) -> list[str]:
-    """Return what a code cell printed and drew, as Markdown blocks; drawings are added to `figures`."""
+    """Return what a cell printed and drew, as Markdown; each drawing is added to `figures`."""
     cell, where = example.cells[index], place(example, index)
     given = cell["metadata"].get("alt", [])
     alts = [given] if isinstance(given, str) else list(given)
@@ -208,26 +230,31 @@ def shown(example: Example, index: int, figures: dict[str, str]) -> list[str]:
         if kind == "stream" and output["name"] == "stdout":
             printed += output["text"]
         elif kind == "stream":
-            raise ExampleError(f"{where} writes to stderr; a page shows none of it:\n{output['text'].strip()}")
+            raise ExampleError(
+                f"{where} writes to stderr; a page shows none of it:\n{output['text'].strip()}"
+            )
         elif kind == "error":
             raise ExampleError(f"{where} fails: {output['ename']}: {output['evalue']}")
         elif kind == "execute_result":
-            raise ExampleError(f"{where} ends in a value; print it, so that the file prints it when run as a script")
+            raise ExampleError(f"{where} ends in a value; print it, as a script would not show it")
         elif "image/svg+xml" in data:
             alt = alts.pop(0).strip() if alts else ""
             if not alt:
-                raise ExampleError(f'{where} draws a figure without an alt text; write `# %% alt="What it shows."`')
+                raise ExampleError(
+                    f"{where} draws a figure without an alt text; "
+                    'begin the cell with # %% alt="What the figure shows."'
+                )
             name = f"{example.path.stem.replace('_', '-')}-figure-{len(figures) + 1}"
-            marker = f'<div class="notebook-figure" id="{name}"></div>'
-            figures[marker] = figure(data["image/svg+xml"], alt, name, where)
-            blocks.append(marker)
+            blocks.append(f'<div class="notebook-figure" id="{name}"></div>')
+            figures[blocks[-1]] = figure(data["image/svg+xml"], alt, name, where)
         else:
-            raise ExampleError(f"{where} shows {', '.join(data) or kind}; a page takes printed text and SVG figures")
+            raise ExampleError(
+                f"{where} shows {', '.join(data) or kind}; a page takes printed text and figures"
+            )
     if alts:
-        raise ExampleError(f"{where} has {len(alts)} alt text(s) more than figures; remove what is not drawn")
+        raise ExampleError(f"{where} has {len(alts)} alt text(s) more than figures; remove them")
     text = [fence('text title="Output"', printed)] if printed.strip() else []
-    # Figures side by side where there is room.
-    return [*text, '<div class="notebook-figures" markdown="1">\n\n' + "\n".join(blocks) + "\n\n</div>"] if blocks else text
+    return text + blocks
 
 
 def fence(info: str, text: str) -> str:
@@ -243,7 +270,9 @@ def figure(svg: str, alt: str, name: str, where: str) -> str:
     Raises:
         ExampleError: for a colour that the two themes have no variable for.
     """
-    svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = re.sub(
+        r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S
+    )
     svg = re.sub(r"<style.*?</style>", "", svg, flags=re.S)  # it would style the whole page
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     if not size:
@@ -258,7 +287,8 @@ def figure(svg: str, alt: str, name: str, where: str) -> str:
         token = COLOURS.get(match[2].lower())
         if token is None:
             raise ExampleError(
-                f"{where} draws in {match[2]}, which is not legible in both themes; use C0, C1 or C2 (examples/matplotlibrc)"
+                f"{where} draws in {match[2]}, which has no pendant in the other theme; "
+                "use C0, C1 or C2, see examples/matplotlibrc"
             )
         return f"{match[1]}var(--notebook-{token})"
 
@@ -266,16 +296,19 @@ def figure(svg: str, alt: str, name: str, where: str) -> str:
     svg = re.sub(r'(href="|url\()#', rf"\1#{name}-", svg)
     svg = re.sub(r"((?:fill|stroke): ?)(#[0-9a-fA-F]{6})\b", colour, svg)
     svg = re.sub(r"font: ?([\d.]+)px [^;\"]+", r"font-size: \1px", svg)
+    svg = re.sub(r"font-family: [^;\"]+;? ?", "", svg)  # the page's own
+    svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
     svg = re.sub(r"-?\d+\.\d{2,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), svg)
     svg = re.sub(r"\s*\n\s*", " ", svg)
     svg = re.sub(r">\s+<", "><", svg).strip()
     svg = re.sub(r"<defs/>|<defs></defs>", "", svg)
     head = (
-        f'<svg class="notebook-svg" role="img" aria-labelledby="{name}-title" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width * 1.15:.0f}" height="{height * 1.15:.0f}" xmlns:xlink="http://www.w3.org/1999/xlink">'
+        f'<svg class="notebook-figure" role="img" aria-labelledby="{name}-title" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width * SCALE:.0f}" height="{height * SCALE:.0f}">'
         f'<title id="{name}-title">{html.escape(alt, quote=False)}</title>'
     )
-    return re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1)
+    return re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1).replace("xlink:href", "href")
 
 
 def notebook(example: Example, link: Callable[[str], str | None]) -> str:
@@ -283,7 +316,7 @@ def notebook(example: Example, link: Callable[[str], str | None]) -> str:
 
     Args:
         example: The example.
-        link: Gives the address for a relative link target, or None where it has none outside the site.
+        link: Gives the address for a relative link's target, or None where it has no public one.
     """
     import copy
 
@@ -299,7 +332,9 @@ def notebook(example: Example, link: Callable[[str], str | None]) -> str:
             cell.metadata.pop("execution", None)
         else:
             text = re.sub(r"[ \t]*\n?\{:? ?[.#][^}\n]*\}[ \t]*$", "", cell.source, flags=re.M)
-            cell.source = re.sub(r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)", lambda m: _linked(m, link), text).strip()
+            cell.source = re.sub(
+                r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)", lambda m: _linked(m, link), text
+            ).strip()
     nbformat.validate(result)
     return str(nbformat.writes(result)) + "\n"
 

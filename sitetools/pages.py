@@ -58,9 +58,9 @@ def pages(docs: Path = DOCS) -> list[Path]:
     return sorted(p for p in docs.rglob("*.md") if GENERATED.name not in p.relative_to(docs).parts)
 
 
-def name(page: Path, root: Path = ROOT) -> str:
-    """Return the page's path as messages show it."""
-    return page.relative_to(root).as_posix() if page.is_relative_to(root) else page.as_posix()
+def name(path: Path) -> str:
+    """Return a file's path as messages show it."""
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
 
 
 def fences(page: Path, text: str | None = None) -> list[Fence]:

@@ -26,7 +26,7 @@ __all__ = ["CustomLinear", "Linear", "linear"]
 
 # --8<-- [start:Linear]
 def rows(tensor):
-    """Reshape (..., n) to (N, n): all leading dimensions are one batch."""
+    """Reshape (..., n) to (N, n): leading dimensions are one batch."""
     return tensor.unsqueeze(0).flatten(0, -2)
 
 
@@ -144,31 +144,45 @@ def linear(
 class CustomLinear(nn.Module):
     """``nn.Linear`` with the gradient computed by ``Linear``."""
 
-    def __init__(self, in_features: int, out_features: int, bias=True, device=None, dtype=None):
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
         options = {"device": device, "dtype": dtype}
-        self.weight = nn.Parameter(torch.empty(out_features, in_features, **options))
-        self.bias = nn.Parameter(torch.empty(out_features, **options)) if bias else None
+        weight = torch.empty(out_features, in_features, **options)
+        self.weight = nn.Parameter(weight)
+        if bias:
+            self.bias = nn.Parameter(weight.new_empty(out_features))
+        else:
+            self.register_parameter("bias", None)
         self.reset_parameters()
 
-    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw the weight and the bias as nn.Linear does, in the same order."""
-        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5), generator=generator)
+    def reset_parameters(self, generator=None):
+        """Draw weight and bias as nn.Linear does, in its order."""
+        a = math.sqrt(5)
+        nn.init.kaiming_uniform_(self.weight, a, generator=generator)
         if self.bias is not None:
-            bound = 1 / math.sqrt(self.in_features) if self.in_features else 0
-            nn.init.uniform_(self.bias, -bound, bound, generator=generator)
+            fan_in = self.in_features
+            end = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+            nn.init.uniform_(self.bias, -end, end, generator=generator)
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Return input @ weight.T + bias."""
+        """Return input @ weight.T + bias, through Linear."""
         return linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Return the sizes, as nn.Linear prints them."""
         return (
             f"in_features={self.in_features}, "
-            f"out_features={self.out_features}, bias={self.bias is not None}"
+            f"out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
         )
 
 

@@ -10,7 +10,7 @@ Formula, with the cotangent g = grad_output::
 """
 
 # ruff: noqa: D102
-# mypy: allow-untyped-defs, allow-incomplete-defs, disable-error-code=union-attr
+# mypy: allow-untyped-defs, allow-incomplete-defs
 # --8<-- [start:imports]
 import torch
 
@@ -82,34 +82,33 @@ def custom_relu(input: torch.Tensor) -> torch.Tensor:
 
 # --8<-- [start:custom_relu_demo]
 def custom_relu_demo(values=None) -> dict:
-    """Return the outputs and the gradients of ``CustomReLU`` on a few numbers.
+    """Return the outputs and gradients of CustomReLU on a few numbers.
 
     Args:
-        values: a flat list or tuple of real numbers, computed in float64, or a float
-            tensor of any shape, which is left as it was. By default
-            ``[-2.0, -1.0, 0.0, 1.0, 2.0]``.
+        values: a flat list or tuple of real numbers, computed in
+            float64, or a float tensor of any shape, left as it was.
+            By default ``[-2.0, -1.0, 0.0, 1.0, 2.0]``.
 
     Saves for backward:
-        The values, 8 bytes per number of a list; released before it returns.
+        The values, 8 bytes per number of a list, released on return.
 
     Conventions:
-        Each cotangent is 1: the gradient is that of the output's sum. A tensor's numbers
-        come back nested as its shape is. An empty list gives empty lists. It works the
-        same under ``torch.no_grad()``.
+        Each cotangent is 1: the gradient is that of the output's sum.
+        A tensor's numbers come back nested as its shape is; an empty
+        list gives empty lists. Works under ``torch.no_grad()`` too.
 
     Returns:
-        ``{"output": [...], "grad": [...]}``, in plain Python numbers.
+        ``{"output": [...], "grad": [...]}``, plain Python numbers.
 
     Raises:
-        TypeError: if ``values`` is anything else: text, nested lists, bools, complex
-            numbers, an integer tensor.
+        TypeError: if ``values`` is anything else: text, nested lists,
+            bools, complex numbers, an integer tensor.
         ValueError: if an int in ``values`` is too large for a float.
     """
     if values is None:
         values = [-2.0, -1.0, 0.0, 1.0, 2.0]
-    if isinstance(values, (list, tuple)) and all(
-        isinstance(v, (int, float)) and not isinstance(v, bool) for v in values
-    ):
+    is_list = isinstance(values, (list, tuple))
+    if is_list and {type(value) for value in values} <= {int, float}:
         try:
             values = torch.tensor(values, dtype=torch.float64)
         except OverflowError:
@@ -117,14 +116,17 @@ def custom_relu_demo(values=None) -> dict:
                 "custom_relu_demo: values must fit a float, "
                 "got an int that is too large; use smaller numbers"
             ) from None
-    if not isinstance(values, torch.Tensor) or not values.is_floating_point():
-        got = values.dtype if isinstance(values, torch.Tensor) else f"{values!r:.60}"
+    is_tensor = isinstance(values, torch.Tensor)
+    if not (is_tensor and values.is_floating_point()):
+        got = values.dtype if is_tensor else f"{values!r:.60}"
         raise TypeError(
-            "custom_relu_demo: values must be a flat list of real numbers or "
-            f"a float tensor, got {got}; for example custom_relu_demo([-1.0, 2.0])"
+            "custom_relu_demo: values must be a flat list of numbers "
+            f"or a float tensor, got {got}; "
+            "for example custom_relu_demo([-1.0, 2.0])"
         )
 
-    with torch.inference_mode(False):  # gradients on, whatever the caller set
+    # Gradients are on here, whatever the caller has set.
+    with torch.inference_mode(False):
         x = values.detach().clone().requires_grad_()
         output = CustomReLU.apply(x)
         output.sum().backward()

@@ -1,0 +1,1 @@
+"""Lessons: one module a page of the handbook."""

@@ -1,0 +1,1 @@
+"""The lessons of the section "Custom backprop"."""

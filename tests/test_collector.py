@@ -1,0 +1,182 @@
+"""The collector runs every block, from a clean state, and says what is wrong and where."""
+
+import re
+
+import pytest
+from projects import make_project, output, python, run_pytest
+
+LESSON = '''\
+"""Blocks that do what the tests below say."""
+
+
+def right():
+    # --8<-- [start:right]
+    import inspect
+
+    def double(x):
+        return 2 * x
+
+    class Thing:
+        size = 3
+
+    print(double(21))
+    print(inspect.getsource(double), end="")
+    print(inspect.getsource(Thing), end="")
+    # --8<-- [end:right]
+
+
+def raises():
+    # --8<-- [start:raises]
+    import torch
+
+    a = torch.ones(2)
+    b = a @ torch.ones(3)
+    # --8<-- [end:raises]
+
+
+def leaves():
+    # --8<-- [start:leaves]
+    raise SystemExit(0)
+    # --8<-- [end:leaves]
+
+
+def warns():
+    # --8<-- [start:warns]
+    import warnings
+
+    warnings.warn("mind the step")
+    # --8<-- [end:warns]
+
+
+def pollutes():
+    # --8<-- [start:pollutes]
+    import os
+
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    torch.set_grad_enabled(False)
+    torch.set_printoptions(precision=1)
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    os.chdir("/")
+    os.environ["LEFT_BEHIND"] = "1"
+    # --8<-- [end:pollutes]
+
+
+def clean():
+    # --8<-- [start:clean]
+    import os
+
+    import torch
+
+    print(torch.get_default_dtype(), torch.is_grad_enabled())
+    print(torch.tensor(1 / 3))
+    print(torch.initial_seed() == 0, "LEFT_BEHIND" in os.environ, os.getcwd() == "/")
+    # --8<-- [end:clean]
+
+
+def main_block():
+    # --8<-- [start:main_block]
+    if __name__ == "__main__":
+        print("as a script")
+    # --8<-- [end:main_block]
+'''
+
+CLEAN = "torch.float32 True\ntensor(0.3333)\nFalse False False\n"
+SOURCE = "42\ndef double(x):\n    return 2 * x\nclass Thing:\n    size = 3\n"
+PAGES = {
+    "right.md": "Text.\n\n" + python("x.py:right", title="A title") + output(SOURCE),
+    "main.md": python("x.py:main_block") + output("as a script\n"),
+    "clean.md": python("x.py:pollutes") + "\n" + python("x.py:clean") + output(CLEAN),
+    "console.md": "<!--console: a.py = customgrad/lessons/x.py:main_block-->\n\n```console\npython a.py\n```\n" + output("as a script\n"),
+    "wrong.md": "One.\n\nTwo.\n\n" + python("x.py:main_block") + output("as a module\n"),
+    "raises.md": python("x.py:raises"),
+    "leaves.md": python("x.py:leaves"),
+    "warns.md": python("x.py:warns"),
+    "silent.md": python("x.py:main_block"),
+    "missing.md": "Text.\n\n" + python("x.py:no_such_section"),
+    "nofile.md": python("y.py:right"),
+    "failing.md": "```console\npython -c \"raise SystemExit(3)\"\n```\n",
+    "console_wrong.md": "```console\npython -c \"print(1)\"\n```\n" + output("2\n"),
+}  # fmt: skip
+PASS = {"right.md": 1, "main.md": 1, "clean.md": 2, "console.md": 1}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return make_project(tmp_path_factory.mktemp("project"), {"x.py": LESSON}, PAGES)
+
+
+@pytest.fixture(scope="module")
+def report(project):
+    return run_pytest(project, "docs")[1]
+
+
+def test_what_is_right_passes_and_the_rest_does_not(report):
+    passing = sum(PASS.values())
+    failing = len(PAGES) - len(PASS)
+    assert re.search(rf"{failing} failed, {passing} passed", report), report
+    for page in PASS:
+        assert f"FAILED docs/{page}" not in report
+
+
+@pytest.mark.parametrize(
+    ("page", "line", "said"),
+    [
+        ("wrong.md", 5, ["the output is not what the page shows", "-as a module", "+as a script", "make outputs"]),
+        ("raises.md", 1, ["the block raises RuntimeError", ">   4 | b = a @ torch.ones(3)", "line 4, in <module>"]),
+        ("leaves.md", 1, ["the block raises SystemExit", ">   1 | raise SystemExit(0)"]),
+        ("warns.md", 1, ["the block raises UserWarning", "mind the step"]),
+        ("silent.md", 1, ["the block prints, but the page shows no output", "as a script"]),
+        ("missing.md", 3, ["no_such_section", "check the path and the section's name"]),
+        ("nofile.md", 1, ["y.py", "check the path and the section's name"]),
+        ("failing.md", 1, ["ended with code 3"]),
+        ("console_wrong.md", 1, ["-2", "+1"]),
+    ],
+)
+def test_a_failure_names_page_and_line_and_says_what(report, page, line, said):
+    start = report.index(f"docs/{page}:{line}: ")
+    part = report[start : report.find("\n____", start)]
+    for text in said:
+        assert text in part, part
+    assert "sitetools/collector.py" not in part, "the report shows the machinery"
+
+
+def test_the_plugins_own_option_changes_nothing(project):
+    plain = run_pytest(project, "docs", "--collect-only", "-q")[1]
+    with_option = run_pytest(project, "docs", "--collect-only", "-q", "--codeblocks")[1]
+    collected = [line for line in plain.splitlines() if "::" in line]
+    assert len(collected) == len(PAGES) + 1
+    assert collected == [line for line in with_option.splitlines() if "::" in line]
+
+
+def test_update_outputs_changes_the_fences_and_no_other_byte(tmp_path):
+    lesson = "def f():\n    # --8<-- [start:f]\n    print('a')\n    print()\n    print('b')\n    # --8<-- [end:f]\n"
+    before = (
+        "Ends with spaces.  \r\n\r\n" + python("x.py:f").replace("\n", "\r\n") + output("old\n").replace("\n", "\r\n")
+        + "\tTab, no-break\u00a0space.\r\n\r\n" + python("x.py:f").replace("\n", "\r\n") + output("").replace("\n", "\r\n")
+        + "\r\nNo newline at the end"
+    )  # fmt: skip
+    project = make_project(tmp_path, {"x.py": lesson}, {"page.md": before, "same.md": python("x.py:f") + output("a\n\nb\n")})
+    untouched = (project / "docs" / "same.md").stat().st_mtime_ns
+    code, report = run_pytest(project, "docs", "--update-outputs")
+    assert code == 0, report
+    assert "outputs changed: 2, on 1 pages" in report
+    assert "-old" in report
+    assert "+a" in report
+    after = (project / "docs" / "page.md").read_bytes().decode()
+    assert after == before.replace(
+        'title="Output"\r\nold\r\n```', 'title="Output"\r\na\r\n\r\nb\r\n```'
+    ).replace('title="Output"\r\n```', 'title="Output"\r\na\r\n\r\nb\r\n```')  # fmt: skip
+    assert (project / "docs" / "same.md").stat().st_mtime_ns == untouched
+    assert run_pytest(project, "docs")[0] == 0
+
+
+def test_update_outputs_keeps_the_output_of_a_block_that_raises(tmp_path):
+    lesson = "def f():\n    # --8<-- [start:f]\n    print('a')\n    1 / 0\n    # --8<-- [end:f]\n"
+    page = python("x.py:f") + output("old\n")
+    project = make_project(tmp_path, {"x.py": lesson}, {"page.md": page})
+    code, report = run_pytest(project, "docs", "--update-outputs")
+    assert code == 1, report
+    assert (project / "docs" / "page.md").read_text() == page

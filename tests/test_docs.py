@@ -1,0 +1,103 @@
+"""Every page passes every check of sitetools.audit; the checks themselves are tested in test_audit.py."""
+
+import ast
+import tomllib
+
+import pytest
+
+from sitetools import audit, pages
+
+PAGES = pages.pages()
+HANDBOOK = [p for p in PAGES if p.parent.name in {"background", "relu", "backprop"}]
+ADDRESSES = pages.ROOT / "tests" / "addresses.txt"
+
+
+def ids(page):
+    return pages.name(page)
+
+
+def report(problems):
+    found = list(problems)
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("check", audit.PAGE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_page(page, check):
+    report(check(page, page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [audit.lessons_and_pages, audit.lesson_sections, audit.navigation, audit.links],
+    ids=lambda check: check.__name__,
+)
+def test_all_pages(check):
+    report(check())
+
+
+def test_the_site_has_its_pages():
+    names = {p.relative_to(pages.DOCS).as_posix() for p in PAGES}
+    assert {"index.md", "relu/problem.md", "backprop/broken.md", "reference/checks.md"} <= names
+
+
+def headings(page):
+    text = page.read_text(encoding="utf-8")
+    return [line.strip() for _, line in pages.outside(page, text) if line.startswith("## ")]
+
+
+@pytest.mark.parametrize("page", HANDBOOK, ids=ids)
+def test_handbook_pages_end_with_what_they_showed(page):
+    if page.name == "problem.md":
+        return
+    found = headings(page)
+    assert found and found[-1] == "## In short", f"{pages.name(page)}: the last section is 'In short', got {found[-1:]}"
+    bullets = page.read_text(encoding="utf-8").rpartition("## In short")[2]
+    assert 3 <= bullets.count("\n- ") <= 6, f"{pages.name(page)}: 'In short' has three to five bullets"
+
+
+def test_every_published_address_still_exists():
+    """Readers link to headings: one that goes or is renamed is taken out of the list on purpose."""
+    from sitetools.addresses import addresses
+
+    now = addresses()
+    published = ADDRESSES.read_text(encoding="utf-8").split()
+    gone = [a for a in published if a not in now]
+    new = [a for a in now if a not in published]
+    assert not gone and not new, (
+        f"\ngone: {gone}\nnew: {new}\nif the change is intended, run `python -m sitetools.addresses` and review its diff"
+    )
+
+
+def test_console_commands_are_covered_by_tests_that_exist():
+    table = tomllib.loads((pages.ROOT / "tests" / "console.toml").read_text(encoding="utf-8"))
+    shown = set()
+    for page in [*PAGES, pages.ROOT / "README.md"]:
+        for fence in pages.fences(page):
+            if fence.language == "console":
+                shown |= {line.strip() for line in fence.body if line.strip()}
+    for command, test in table.items():
+        path, _, function = test.partition("::")
+        tree = ast.parse((pages.ROOT / path).read_text(encoding="utf-8"))
+        assert function in {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}, f"{test} does not exist"
+        assert command in shown, f"console.toml lists `{command}`, which no page shows"
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "CHANGELOG.md"])
+def test_no_python_outside_pages_and_readme(name):
+    found = [f for f in pages.fences(pages.ROOT / name) if f.language in {"python", "py", "pycon"}]
+    assert not found, f"{name}:{found[0].line}: Python stands in a lesson, not here"
+
+
+def test_readme_python_is_a_copy_of_its_section():
+    """The one copy allowed: each python fence of the README names its section in the comment above."""
+    readme = pages.ROOT / "README.md"
+    lines = readme.read_text(encoding="utf-8").splitlines()
+    found = [f for f in pages.fences(readme) if f.language == "python"]
+    assert found
+    for fence in found:
+        above = next(line for line in reversed(lines[: fence.line - 1]) if line.strip())
+        target = above.removeprefix("<!-- copy of ").removesuffix(" -->")
+        code = pages.expand(f'--8<-- "{target}"', f"README.md:{fence.line}")
+        assert "\n".join(fence.body) + "\n" == code, f"README.md:{fence.line}: not what {target} says"
+        assert pages.output_fence(readme, fence.line) is not None

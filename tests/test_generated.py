@@ -1,0 +1,49 @@
+"""What stands in docs/generated/ is what the figures' modules make from real values."""
+
+import re
+
+import pytest
+
+from sitetools import generate, pages
+
+
+@pytest.fixture(scope="module")
+def rendered():
+    return generate.render_all()
+
+
+def test_stored_figures_are_what_their_modules_render(rendered):
+    stored = {p.name: p.read_text(encoding="utf-8") for p in pages.GENERATED.iterdir()}
+    assert set(stored) == set(rendered), "docs/generated and sitetools/figures name different files; run `make outputs`"
+    for name, text in rendered.items():
+        assert not generate.differs(stored[name], text), f"docs/generated/{name} is not what sitetools/figures makes; run `make outputs`"
+
+
+def test_figures_are_accessible_and_take_the_themes_colours(rendered):
+    ids = []
+    for name, text in rendered.items():
+        panels = re.findall(r"<svg\b[^>]*>", text)
+        assert panels, name
+        for panel in panels:
+            assert 'role="img"' in panel, name
+        assert len(re.findall(r"<title\b", text)) == len(panels), f"{name}: one title a panel"
+        assert not re.search(r'#[0-9a-fA-F]{3,8}"|rgb\(|fill="(?!none|currentColor)\w|stroke="(?!none|currentColor)\w', text), (
+            f"{name}: colours come from classes"
+        )
+        ids += re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids)), "ids are unique on a page that shows two figures"
+
+
+@pytest.mark.parametrize(
+    ("stored", "now", "same"),
+    [
+        ("M 1.0 2.0", "M 1.0 2.0", True),
+        ("M 1.0 2.0", "M 1.1 1.9", True),
+        ("M 1.0 2.0", "M 1.2 2.0", False),
+        ("M 1.0 2.0", "M 1.0 2.0 3.0", False),
+        ("<a>1</a>", "<b>1</b>", False),
+        ("loss 0.5", "loss -0.5", False),
+    ],
+)
+def test_coordinates_are_compared_with_a_tolerance(stored, now, same):
+    assert (generate.differs(stored, now) == "") == same
