@@ -32,6 +32,8 @@ from customgrad.training import (
     train_regression,
 )
 
+torch.set_num_threads(1)  # tensors this small gain nothing from two
+
 generator = torch.Generator().manual_seed(0)
 x, y = regression_data(generator=generator)
 print("x:", tuple(x.shape))
@@ -78,7 +80,7 @@ autograd = torch.stack([step["weight"][0] for step in record.autograd])
 
 fig, ax = plt.subplots()
 ours = ax.plot(custom[:30], color="C0")
-marks = ax.plot(autograd[:30], "o", color="C1", markersize=4)
+marks = ax.plot(autograd[:30], "o", color="C1")
 ax.set_title("Gradient of each weight")
 ax.set_xlabel("step")
 ax.legend([ours[0], marks[0]], ["custom backward", "autograd"])

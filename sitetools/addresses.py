@@ -16,7 +16,9 @@ def addresses() -> list[str]:
         relative = page.relative_to(pages.DOCS).as_posix()
         text = page.read_text(encoding="utf-8")
         body = "\n".join(line for _, line in pages.outside(page, text))
-        reader = markdown.Markdown(extensions=["attr_list", "md_in_html", "tables", TocExtension(slugify=slugify)])
+        reader = markdown.Markdown(
+            extensions=["attr_list", "md_in_html", "tables", TocExtension(slugify=slugify)]
+        )
         reader.convert(body)
         found += [f"{relative}#{token['id']}" for token in flat(getattr(reader, "toc_tokens", []))]
     return found

@@ -5,6 +5,7 @@ Python typed by hand, a number that no output holds.
 """
 
 import ast
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,21 +17,47 @@ from sitetools.pages import Fence
 
 LANGUAGES = {"python", "text", "console"}
 EMBEDDED = {"yaml", "toml", "makefile", "bibtex"}
-OUTPUT_INFO = re.compile(r'^text (\{\.terminal title="Output"\}|title="Output")$|^\{\.text \.terminal title="Output"\}$')
+OUTPUT_INFO = re.compile(
+    r'^text (\{\.terminal title="Output"\}|title="Output")$|^\{\.text \.terminal title="Output"\}$'
+)
 WIDTH = 88
 NO_LESSON = {"reference/changelog.md", "reference/citation.md"}
 """Pages that show no code of the package."""
 NO_PAGE = {"relu/harness.py", "relu/starter.py"}
 """Modules beside the lessons that pages use and that are no page's lesson."""
 
-WORDS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
+WORDS = {
+    word: number
+    for number, word in enumerate(
+        [
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ],
+        1,
+    )
+}
 UNITS = {
     "byte": r"bytes?|B", "kilobyte": r"[kK]i?B", "megabyte": r"Mi?B", "gigabyte": r"Gi?B",
-    "millisecond": r"ms|milliseconds?", "microsecond": r"[µμu]s|microseconds?", "second": r"s|seconds?", "minute": r"min|minutes?",
+    "millisecond": r"ms|milliseconds?", "microsecond": r"[µμu]s|microseconds?",
+    "second": r"s|seconds?", "minute": r"min|minutes?",
     "percent": r"%|per ?cent", "times": r"×|x(?!\w)|times",
 }  # fmt: skip
 QUANTITY = re.compile(
-    r"(?<![\w.,$\\^_-])(?P<number>\d+(?:[.,]\d+)*|" + "|".join(WORDS) + r")[\s\u00a0-]?(?P<unit>" + "|".join(UNITS.values()) + r")(?![\w/])"
+    r"(?<![\w.,$\\^_-])(?P<number>\d+(?:[.,]\d+)*|"
+    + "|".join(WORDS)
+    + r")[\s\u00a0-]?(?P<unit>"
+    + "|".join(UNITS.values())
+    + r")(?![\w/])"
 )
 
 Problems = Iterator[str]
@@ -44,7 +71,7 @@ def fence_languages(page: Path, text: str) -> Problems:
             yield f"{where}: the fence is never closed"
         if fence.language in LANGUAGES:
             if fence.language == "text" and not OUTPUT_INFO.match(fence.info):
-                yield f'{where}: a text fence is a verified output and reads ```text title="Output", got ```{fence.info}'
+                yield f'{where}: a text fence is an output and reads ```text title="Output", got ```{fence.info}'
         elif fence.language in EMBEDDED:
             if any(line.strip() and not pages.SNIPPET.match(line) for line in fence.body):
                 yield f"{where}: {fence.language} is embedded from a file (--8<-- lines), not typed in a page"
@@ -77,7 +104,7 @@ def typed_python(page: Path, text: str) -> Problems:
             continue
         for offset, line in enumerate(fence.body, 1):
             if line.strip() and not pages.SNIPPET.match(line):
-                yield f"{pages.name(page)}:{fence.line + offset}: Python is embedded from customgrad/, not typed: {line.strip()[:40]}"
+                yield f"{pages.name(page)}:{fence.line + offset}: Python is embedded, not typed: {line.strip()[:40]}"
         if not fence.targets:
             yield f"{pages.name(page)}:{fence.line}: the python fence embeds nothing"
 
@@ -116,9 +143,13 @@ def outputs(page: Path, text: str) -> Problems:
     lines = text.splitlines()
     found = pages.fences(page, text)
     held = set()
-    for block, after in zip(found, found[1:], strict=False):
+    for block, after in itertools.pairwise(found):
         between = [line.strip() for line in lines[block.end : after.line - 1] if line.strip()]
-        if between == [pages.OUTPUT_COMMENT] and after.language == "text" and block.language in {"python", "console"}:
+        if (
+            between == [pages.OUTPUT_COMMENT]
+            and after.language == "text"
+            and block.language in {"python", "console"}
+        ):
             held.add(after.line)
     for fence in found:
         if fence.language == "text" and fence.line not in held:
@@ -132,7 +163,9 @@ def outputs(page: Path, text: str) -> Problems:
         if line.strip() == pages.OUTPUT_COMMENT:
             if number not in tied:
                 yield f"{where}: the output comment stands alone; a text fence follows it, and a block precedes it"
-        elif "<!--" in line and re.search(r"pytest|codeblock|expected|output|skip", line, re.IGNORECASE):
+        elif "<!--" in line and re.search(
+            r"pytest|codeblock|expected|output|skip", line, re.IGNORECASE
+        ):
             yield f"{where}: unknown comment {line.strip()[:60]}; the only one is {pages.OUTPUT_COMMENT}"
 
 
@@ -146,7 +179,7 @@ def fence_contents(page: Path, text: str) -> Problems:
             continue
         for line in code.splitlines():
             if line.lstrip().startswith("```"):
-                yield f"{where}: a line of the embedded code starts with three backticks and would end the fence: {line.strip()}"
+                yield f"{where}: a line of the code starts with three backticks and would end the fence"
             if len(line) > WIDTH:
                 yield f"{where}: a line has {len(line)} columns, more than {WIDTH}: {line.strip()[:50]}…"
 
@@ -169,7 +202,7 @@ def unverified_blocks(page: Path, text: str) -> Problems:
         used = {name for _, later, shown in trees[position + 1 :] if shown for name in names(later)}
         if not defined & used:
             yield (
-                f"{pages.name(page)}:{fence.line}: the block has no verified output, and no later block that has one uses "
+                f"{pages.name(page)}:{fence.line}: the block has no verified output, and no later one that has uses "
                 f"what it defines ({', '.join(sorted(defined)) or 'nothing'})"
             )
 
@@ -201,7 +234,8 @@ def quantities(page: Path, text: str) -> Problems:
             number_held = re.search(rf"(?<![\w.]){re.escape(digits)}(?![\w]|\.\d)", held)
             unit_held = re.search(rf"(?<![A-Za-z])(?:{unit})(?![A-Za-z])", held)
             if not (number_held and unit_held):
-                yield f"{pages.name(page)}:{number}: no verified output of this page holds '{match.group(0)}'; print it, or say it without"
+                where = f"{pages.name(page)}:{number}"
+                yield f"{where}: no output of this page holds '{match.group(0)}'; print it, or say it without"
 
 
 def front_matter(page: Path, text: str) -> Problems:
@@ -247,13 +281,22 @@ def lessons_and_pages(docs: Path = pages.DOCS, lessons: Path = pages.LESSONS) ->
             yield f"{pages.name(page)}:1: the page has no lesson; write {pages.name(lesson)}"
     for lesson in sorted(lessons.rglob("*.py")):
         local = lesson.relative_to(lessons)
-        if local.name != "__init__.py" and local.as_posix() not in NO_PAGE and not (docs / local).with_suffix(".md").is_file():
-            yield f"{pages.name(lesson)}:1: the lesson has no page; write {pages.name((docs / local).with_suffix('.md'))}"
+        if (
+            local.name != "__init__.py"
+            and local.as_posix() not in NO_PAGE
+            and not (docs / local).with_suffix(".md").is_file()
+        ):
+            page = (docs / local).with_suffix(".md")
+            yield f"{pages.name(lesson)}:1: the lesson has no page; write {pages.name(page)}"
 
 
-def lesson_sections(docs: Path = pages.DOCS, lessons: Path = pages.LESSONS, root: Path = pages.ROOT) -> Problems:
+def lesson_sections(
+    docs: Path = pages.DOCS, lessons: Path = pages.LESSONS, root: Path = pages.ROOT
+) -> Problems:
     """Find sections of lessons that no page shows, and sections that are not well formed."""
-    shown = {target for page in pages.pages(docs) for f in pages.fences(page) for _, target in f.targets}
+    shown = {
+        target for page in pages.pages(docs) for f in pages.fences(page) for _, target in f.targets
+    }
     shown |= {
         match["target"]
         for page in pages.pages(docs)

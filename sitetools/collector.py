@@ -50,7 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "PageFile | None":
     """Collect the pages of the site, and the README."""
     in_docs = file_path.suffix == ".md" and file_path.is_relative_to(pages.DOCS)
-    if (in_docs and not file_path.is_relative_to(pages.GENERATED)) or file_path == pages.ROOT / "README.md":
+    if (
+        in_docs and not file_path.is_relative_to(pages.GENERATED)
+    ) or file_path == pages.ROOT / "README.md":
         return PageFile.from_parent(parent, path=file_path)
     return None
 
@@ -82,7 +84,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not config.getoption("--update-outputs"):
         return
     changes = config.stash.get(CHANGES, [])
-    terminalreporter.section(f"outputs changed: {len(changes)}, on {len({c.page for c in changes})} pages")
+    terminalreporter.section(
+        f"outputs changed: {len(changes)}, on {len({c.page for c in changes})} pages"
+    )
     for change in changes:
         terminalreporter.write_line(f"{pages.name(change.page)}:{change.line}")
         terminalreporter.write_line(change.diff)
@@ -132,15 +136,21 @@ class Block(pytest.Item):
             )
         diff = unified(expected, output)
         if pages.output_fence(self.path, self.block.lineno) is None:
-            raise PageError(f"{self.where}: between a block and its output stands nothing but {pages.OUTPUT_COMMENT}")
+            raise PageError(
+                f"{self.where}: between a block and its output stands nothing but {pages.OUTPUT_COMMENT}"
+            )
         if any(line.lstrip().startswith("```") for line in output.splitlines()):
-            raise PageError(f"{self.where}: the output holds three backticks, which would end its fence; print it otherwise")
+            raise PageError(
+                f"{self.where}: the output holds three backticks, which would end its fence; print it otherwise"
+            )
         if not self.config.getoption("--update-outputs"):
             raise PageError(
                 f"{self.where}: the output is not what the page shows\n\n{quote(code)}\n"
                 f"- on the page   + printed now\n{diff}\n\nIf the change is intended, run `make outputs`."
             )
-        self.config.stash.setdefault(CHANGES, []).append(Change(self.path, self.block.lineno, output, diff))
+        self.config.stash.setdefault(CHANGES, []).append(
+            Change(self.path, self.block.lineno, output, diff)
+        )
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Name the block by page and line."""
@@ -170,7 +180,9 @@ class ConsoleBlock(Block):
         code = pages.expand(self.block.code, self.where)
         commands = code.splitlines()
         covered = covered_commands()
-        if self.block.expected_output is None and all(line in covered for line in commands if line.strip()):
+        if self.block.expected_output is None and all(
+            line in covered for line in commands if line.strip()
+        ):
             return
         files = console_files(self.path, self.block.lineno)
         self.hold(code, run_console(commands, files, self.where))
@@ -180,7 +192,9 @@ def covered_commands() -> dict[str, str]:
     """Return the commands that a test of their own covers: command → test."""
     if not CONSOLE_TABLE.exists():
         return {}
-    return {str(k): str(v) for k, v in tomllib.loads(CONSOLE_TABLE.read_text(encoding="utf-8")).items()}
+    return {
+        str(k): str(v) for k, v in tomllib.loads(CONSOLE_TABLE.read_text(encoding="utf-8")).items()
+    }
 
 
 def console_files(page: Path, line: int) -> dict[str, str]:
@@ -190,7 +204,9 @@ def console_files(page: Path, line: int) -> dict[str, str]:
     for number in range(line - 2, -1, -1):
         text = lines[number].strip()
         if match := pages.CONSOLE_FILE.match(text):
-            files[match["name"]] = pages.expand(f'--8<-- "{match["target"]}"', f"{pages.name(page)}:{number + 1}")
+            files[match["name"]] = pages.expand(
+                f'--8<-- "{match["target"]}"', f"{pages.name(page)}:{number + 1}"
+            )
         elif text:
             break
     return files
@@ -200,7 +216,11 @@ def run_console(commands: list[str], files: dict[str, str], where: str) -> str:
     """Run the commands in a temporary folder and return what they print."""
     printed = ""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    environment = os.environ | {"PATH": path, "PYTHONPATH": str(pages.ROOT), "PYTHONIOENCODING": "utf-8"}
+    environment = os.environ | {
+        "PATH": path,
+        "PYTHONPATH": str(pages.ROOT),
+        "PYTHONIOENCODING": "utf-8",
+    }
     with tempfile.TemporaryDirectory() as folder:
         for filename, text in files.items():
             (Path(folder) / filename).write_text(text, encoding="utf-8")
@@ -211,7 +231,9 @@ def run_console(commands: list[str], files: dict[str, str], where: str) -> str:
             )  # fmt: skip
             printed += done.stdout
             if done.stderr.strip() or done.returncode not in (0, 1):
-                raise PageError(f"{where}: `{command}` ended with code {done.returncode}:\n{done.stderr}")
+                raise PageError(
+                    f"{where}: `{command}` ended with code {done.returncode}:\n{done.stderr}"
+                )
     return printed
 
 
@@ -253,7 +275,12 @@ def report(error: BaseException, code: str, filename: str, where: str) -> str:
 def quote(code: str, failing: int | None = None) -> str:
     """Return code with line numbers, the failing line marked."""
     lines = code.splitlines()
-    return "\n".join(f"{'>' if n == failing else ' '} {n:3} | {line}" for n, line in enumerate(lines, 1)) + "\n"
+    return (
+        "\n".join(
+            f"{'>' if n == failing else ' '} {n:3} | {line}" for n, line in enumerate(lines, 1)
+        )
+        + "\n"
+    )
 
 
 def unified(before: str, after: str) -> str:
@@ -306,10 +333,15 @@ def rewrite_outputs(page: Path, changed: dict[int, str]) -> None:
     """
     raw = page.read_bytes()
     lines = raw.split(b"\n")
-    for block_line in sorted(changed, reverse=True):  # from the end, so that earlier lines stay where they are
+    for block_line in sorted(
+        changed, reverse=True
+    ):  # from the end, so that earlier lines stay where they are
         fence = pages.output_fence(page, block_line, raw.decode("utf-8"))
         assert fence is not None
         ending = b"\r" if lines[fence.line - 1].endswith(b"\r") else b""
-        body = [(fence.indent + line if line else "").encode() + ending for line in changed[block_line].splitlines()]
+        body = [
+            (fence.indent + line if line else "").encode() + ending
+            for line in changed[block_line].splitlines()
+        ]
         lines[fence.line : fence.end - 1] = body
     page.write_bytes(b"\n".join(lines))

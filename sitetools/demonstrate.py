@@ -50,12 +50,31 @@ markdown_extensions:
 
 def run(folder: Path) -> str:
     """Run the suite on the page, and return its report without times and versions."""
-    command = [sys.executable, "-m", "pytest", "docs/demo.md", "-q", "--no-header", "--tb=short", "-p", "no:cacheprovider"]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")} | {"PYTHONPATH": str(folder), "COLUMNS": "60"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "docs/demo.md",
+        "-q",
+        "--no-header",
+        "--tb=short",
+        "-p",
+        "no:cacheprovider",
+    ]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")} | {
+        "PYTHONPATH": str(folder),
+        "COLUMNS": "60",
+    }
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
     lines = done.stdout.splitlines()
-    start = next((n for n, line in enumerate(lines) if line.startswith("docs/demo.md:")), len(lines))
-    end = next((n for n, line in enumerate(lines) if line.startswith("=") and n > start), len(lines))
+    start = next(
+        (n for n, line in enumerate(lines) if line.startswith("docs/demo.md:")), len(lines)
+    )
+    end = next(
+        (n for n, line in enumerate(lines) if line.startswith("=") and n > start), len(lines)
+    )
     verdict = lines[-1].partition(" in ")[0]
     return "\n".join([*lines[start:end], verdict])
 
@@ -65,7 +84,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("customgrad", "sitetools"):
-            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__")
+            )
         for part in ("conftest.py", "pyproject.toml"):
             shutil.copy(ROOT / part, folder / part)
         (folder / "docs").mkdir()
@@ -76,7 +97,9 @@ def main() -> None:
         text = source.read_text(encoding="utf-8")
         print(f"as it is: {run(folder)}\n")
         if text.count(f"({RIGHT},") != 1:
-            raise SystemExit(f"demonstrate: customgrad/functions/relu.py no longer holds one '({RIGHT},'; change RIGHT and WRONG")
+            raise SystemExit(
+                f"demonstrate: customgrad/functions/relu.py no longer holds one '({RIGHT},'; change RIGHT and WRONG"
+            )
         source.write_text(text.replace(f"({RIGHT},", f"({WRONG},"), encoding="utf-8")
         print(f"with `{RIGHT}` changed to `{WRONG}` in customgrad/functions/relu.py:\n")
         print(run(folder))

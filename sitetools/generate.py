@@ -19,8 +19,12 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 def render_all() -> dict[str, str]:
     """Return every generated file: name → text."""
     rendered = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(figures.__path__) if not m.name.startswith("_")):
-        rendered[f"{module}.svg"] = importlib.import_module(f"sitetools.figures.{module}").render().rstrip() + "\n"
+    for module in sorted(
+        m.name for m in pkgutil.iter_modules(figures.__path__) if not m.name.startswith("_")
+    ):
+        rendered[f"{module}.svg"] = (
+            importlib.import_module(f"sitetools.figures.{module}").render().rstrip() + "\n"
+        )
     return rendered
 
 
@@ -39,14 +43,11 @@ def main() -> int:
     rendered = render_all()
     for filename, text in rendered.items():
         target = pages.GENERATED / filename
-        if not target.exists():
-            change = "new"
-        else:
-            change = differs(target.read_text(encoding="utf-8"), text)
+        change = differs(target.read_text(encoding="utf-8"), text) if target.exists() else "new"
         if change:
             target.write_text(text, encoding="utf-8", newline="\n")
         print(f"{pages.name(target)}: {change or 'unchanged'}")
-    for stray in sorted(set(p.name for p in pages.GENERATED.iterdir()) - set(rendered)):
+    for stray in sorted({p.name for p in pages.GENERATED.iterdir()} - set(rendered)):
         print(f"{pages.name(pages.GENERATED / stray)}: no module writes it; remove it")
         return 1
     return 0

@@ -217,18 +217,11 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def on_post_build(config: MkDocsConfig) -> None:
     """Write llms.txt and each page's Markdown."""
-    if state.navigation is not None:
-        try:
-            llms.write(config, state.navigation, alts())
-        except LookupError as error:
-            raise PluginError(str(error)) from None
-
-
-def alts() -> dict[str, str]:
-    """Return what stands for each figure of the examples in plain Markdown."""
-    found = {}
-    for figures in state.figures.values():
-        for marker, svg in figures.items():
-            if title := re.search(r"<title[^>]*>(.*?)</title>", svg):
-                found[marker] = f"*Figure: {title[1]}*"
-    return found
+    if state.navigation is None:
+        return
+    drawn = [figure for figures in state.figures.values() for figure in figures.items()]
+    words = {marker: llms.titled(svg) for marker, svg in drawn}
+    try:
+        llms.write(config, state.navigation, words)
+    except LookupError as error:
+        raise PluginError(str(error)) from None

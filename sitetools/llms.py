@@ -53,11 +53,12 @@ def markdown_uri(page: Page) -> str:
 def index(config: MkDocsConfig, nav: Navigation, addresses: Mapping[str, str]) -> str:
     """Return llms.txt: a title, a summary, and each section's pages with their descriptions."""
     lines = [f"# {config.site_name}", "", f"> {config.site_description or ''}".rstrip(), ""]
-    for title, pages in sections(nav):
-        lines += [f"## {title}", ""]
+    for section, pages in sections(nav):
+        lines += [f"## {section}", ""]
         for page in pages:
             text = str(page.meta.get("description") or "").strip()
-            link = f"- [{page.title}]({config.site_url or ''}{addresses[page.file.src_uri]})"
+            title = page.meta.get("title") or page.title
+            link = f"- [{title}]({config.site_url or ''}{addresses[page.file.src_uri]})"
             lines.append(f"{link}: {text}" if text else link)
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
@@ -87,7 +88,7 @@ def plain(
     text = expanded(page.markdown or "", config, page.file.src_uri)
     for marker, words in figures.items():
         text = text.replace(marker, words)
-    text = SVG.sub(_titled, text)
+    text = SVG.sub(lambda m: titled(m[0]), text)
     parts: list[str] = []
     inside, ticks, prose = False, "", ""
     for line in text.splitlines(keepends=True):
@@ -128,9 +129,10 @@ def expanded(markdown: str, config: MkDocsConfig, where: str) -> str:
         ) from None
 
 
-def _titled(match: re.Match[str]) -> str:
-    title = re.search(r"<title[^>]*>(.*?)</title>", match[0], re.S)
-    return f"*Figure: {html.unescape(title[1]).strip()}*" if title else ""
+def titled(svg: str) -> str:
+    """Return what stands for a figure in plain Markdown: its title, or nothing."""
+    title = re.search(r"<title[^>]*>(.*?)</title>", svg, re.S)
+    return f"*Figure: {' '.join(html.unescape(title[1]).split())}*" if title else ""
 
 
 def _prose(text: str, page: Page, config: MkDocsConfig, addresses: Mapping[str, str]) -> str:
@@ -140,6 +142,7 @@ def _prose(text: str, page: Page, config: MkDocsConfig, addresses: Mapping[str, 
         r'^[ \t]*<div class="(wrong|right)"[^>]*>', lambda m: PAIR[m[1]], text, flags=re.M
     )
     text = re.sub(r"</?(?:div|figure|figcaption|section|span)\b[^>]*>", "", text)
+    text = re.sub(r"\s*<br\s*/?>\s*", " ", text)
     text = ATTRIBUTES.sub("", text)
     text = LINK.sub(
         lambda m: f"{m['open']}({_address(m['target'], page, config, addresses)})", text

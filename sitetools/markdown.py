@@ -22,6 +22,7 @@ What an author writes, and what a reader gets:
 """
 
 import difflib
+import functools
 import html
 import os
 import re
@@ -35,20 +36,22 @@ from markdown.preprocessors import Preprocessor
 SEAL_LINK = '<a class="verified" href="#"'
 SEAL = f'{SEAL_LINK} title="A test ran this code and compared this output">verified</a>'
 
-FENCE = re.compile(r"(?P<start>[ \t>]*(?P<ticks>`{3,})[\w#.+-]*)[ \t]*(?P<options>.*)$")
+FENCE = re.compile(r"(?P<start>[ \t>]*(?P<ticks>`{3,})[\w#.+-]*)[ \t]*(?P<options>[^`]*)$")
 EMBEDDED = re.compile(r"""[ \t]*-+8<-+[ \t]+["'](?P<path>[^"':]+)[^"']*["']\s*$""")
 BLOCK = re.compile(
     r'<div class="language-(?P<lang>[\w#.+-]+)(?P<classes>[^"]*) highlight"(?P<attributes>[^>]*)>'
-    r'(?:<span class="filename">(?P<title>.*?)</span>)?<pre>(?P<pre>.*?)</pre></div>',
+    r'(?:<span class="filename">(?P<title>.*?)</span>)?'
+    r"<pre>(?:<span></span>)?<code>(?P<code>.*?)</code></pre></div>",
     re.DOTALL,
 )
 BETWEEN = re.compile(r"\s*(<!--\s*pytest-codeblocks:expected-output[\w-]*\s*-->\s*)?")
 TOKEN = re.compile(r"[-+]?(?:\d[\d_]*\.?\d*(?:e[-+]?\d+)?|(?:inf|nan)\b)|\w+|[^\w\s]")
 FORMULAS = re.compile(r'(?:<math [^>]*display="block".*?</math>\s*)+', re.DOTALL)
-LABELLED = re.compile(r"(?P<label>\s*(?P<side>expected|want|got|yours)\b:?)(?P<values>.*)")
+LABELLED = re.compile(r"(?P<label>\s*(?:(?P<want>expected|want)|got|yours)\b:?)(?P<values>.*)")
 KEY = re.compile(r"(?P<space>\s*)(?P<key>why|next|where|fix)(?P<gap>:?\s{2,})(?P<rest>.*)")
 
 Spans = list[tuple[int, int]]
+escape = functools.partial(html.escape, quote=False)
 
 
 class Sources(Preprocessor):
@@ -99,18 +102,18 @@ def divisions(page: str, name: str) -> Spans:
 def differing(one: str, other: str) -> tuple[Spans, Spans]:
     """Find the tokens in which two texts differ; none where they have next to nothing in common."""
     a, b = list(TOKEN.finditer(one)), list(TOKEN.finditer(other))
-    if len(a) == len(b):
-        pairs = zip(a, b, strict=True)
-        same = {(i, i) for i, (x, y) in enumerate(pairs) if x[0] == y[0]}
+    x, y = [token[0] for token in a], [token[0] for token in b]
+    if len(x) == len(y):
+        same = [(i, i) for i in range(len(x)) if x[i] == y[i]]
     else:
-        matcher = difflib.SequenceMatcher(None, [x[0] for x in a], [x[0] for x in b], autojunk=False)
-        same = {(m.a + k, m.b + k) for m in matcher.get_matching_blocks() for k in range(m.size)}
-    if min(len(a), len(b)) > 3 and 3 * len(same) < max(len(a), len(b)):
+        found = difflib.SequenceMatcher(None, x, y, autojunk=False).get_matching_blocks()
+        same = [(match.a + k, match.b + k) for match in found for k in range(match.size)]
+    if min(len(x), len(y)) > 3 and 3 * len(same) < max(len(x), len(y)):
         return [], []
     left, right = {i for i, _ in same}, {j for _, j in same}
     return (
-        [x.span() for i, x in enumerate(a) if i not in left],
-        [x.span() for j, x in enumerate(b) if j not in right],
+        [token.span() for i, token in enumerate(a) if i not in left],
+        [token.span() for j, token in enumerate(b) if j not in right],
     )
 
 
@@ -118,10 +121,9 @@ def marked(text: str, spans: Spans, verdict: str) -> str:
     """Escape a text and put ``<mark>`` around the spans."""
     out, at = "", 0
     for start, end in spans:
-        token = html.escape(text[start:end], quote=False)
-        out += html.escape(text[at:start], quote=False) + f'<mark class="{verdict}">{token}</mark>'
-        at = end
-    return out + html.escape(text[at:], quote=False)
+        mark = f'<mark class="{verdict}">{escape(text[start:end])}</mark>'
+        out, at = out + escape(text[at:start]) + mark, end
+    return out + escape(text[at:])
 
 
 def compared(wrong: str, right: str) -> tuple[str, str]:
@@ -129,10 +131,10 @@ def compared(wrong: str, right: str) -> tuple[str, str]:
     a, b = wrong.split("\n"), right.split("\n")
     if len(a) != len(b):
         a, b = [wrong], [right]
-    rows = [(x, y, *differing(x, y)) for x, y in zip(a, b, strict=True)]
+    spans = [differing(x, y) for x, y in zip(a, b, strict=True)]
     return (
-        "\n".join(marked(x, spans, "bad") for x, _, spans, _ in rows),
-        "\n".join(marked(y, spans, "ok") for _, y, _, spans in rows),
+        "\n".join(marked(x, left, "bad") for x, (left, _) in zip(a, spans, strict=True)),
+        "\n".join(marked(y, right, "ok") for y, (_, right) in zip(b, spans, strict=True)),
     )
 
 
@@ -141,8 +143,7 @@ def commands(text: str) -> str:
     out, continued = [], False
     for line in text.split("\n"):
         kind = "" if continued or not line.strip() else "note" if line.startswith("#") else "cmd"
-        shown = html.escape(line, quote=False)
-        out.append(f'<span class="{kind}">{shown}</span>' if kind else shown)
+        out.append(f'<span class="{kind}">{escape(line)}</span>' if kind else escape(line))
         continued = line.endswith("\\")
     return "\n".join(out)
 
@@ -150,24 +151,21 @@ def commands(text: str) -> str:
 def report(text: str) -> str:
     """Show a program's report: verdicts, keys, and the values that are not as expected."""
     lines = text.split("\n")
-    out = [html.escape(line, quote=False) for line in lines]
+    out = [escape(line) for line in lines]
     for i, line in enumerate(lines):
         if line.lstrip().startswith("✓"):
             out[i] = out[i].replace("✓", '<span class="ok">✓</span>', 1)
         elif line.lstrip().startswith("✗"):
             out[i] = f'<span class="bad">{out[i]}</span>'
         elif key := KEY.fullmatch(line):
-            rest = html.escape(key["rest"], quote=False)
-            rest = f"<b>{rest}</b>" if key["key"] == "next" else rest
+            rest = f"<b>{escape(key['rest'])}</b>" if key["key"] == "next" else escape(key["rest"])
             out[i] = f'{key["space"]}<span class="key">{key["key"]}</span>{key["gap"]}{rest}'
         one, other = LABELLED.fullmatch(line), LABELLED.fullmatch("".join(lines[i + 1 : i + 2]))
-        if one and other:
-            wants = [match["side"] in ("expected", "want") for match in (one, other)]
-            if wants[0] != wants[1]:
-                pair = (one, other), differing(one["values"], other["values"]), (i, i + 1), wants
-                for match, spans, row, want in zip(*pair, strict=True):
-                    values = marked(match["values"], spans, "ok" if want else "bad")
-                    out[row] = match["label"] + values
+        if one and other and bool(one["want"]) != bool(other["want"]):
+            spans = differing(one["values"], other["values"])
+            for row, match in enumerate((one, other)):
+                values = marked(match["values"], spans[row], "ok" if match["want"] else "bad")
+                out[i + row] = match["label"] + values
     return "\n".join(out)
 
 
@@ -176,44 +174,47 @@ class Block:
     """One highlighted fence of a page, and what has been found out about it."""
 
     match: re.Match[str]
-    after: "Block | None"  # the block right before this one
+    lang: str
+    classes: list[str]
+    output: bool
     code: str
     wrong: bool = False
     sealed: bool = False  # is a verified output, or has one
 
-    @property
-    def lang(self) -> str:
-        """The fence's language."""
-        return str(self.match["lang"])
-
-    @property
-    def output(self) -> bool:
-        """Whether this is an output."""
-        return self.lang == "text" and self.match["title"] == "Output"
-
-    @property
-    def terminal(self) -> bool:
-        """Whether this is shown as a terminal."""
-        follows = self.output and self.after is not None and self.after.lang == "console"
-        return self.lang == "console" or follows or "terminal" in self.match["classes"].split()
-
     def html(self) -> str:
-        """Write the block with its bar or seam."""
-        path = re.search(r'data-source="([^"]*)"', self.match["attributes"])
-        classes = {f"language-{self.lang}": 1, **dict.fromkeys(self.match["classes"].split(), 1)}
-        classes |= {"highlight": 1, "terminal": self.terminal, "output": self.output}
-        classes["no-copy"] = self.wrong or self.lang == "text"
-        head = ""
+        """Write the block, with its bar or its seam."""
+        name = re.search(r'data-source="([^"]*)"', self.match["attributes"])
+        title = f'<span class="title">{self.match["title"]}</span>' if self.match["title"] else ""
+        kind, inside = "bar", title + (source(name[1]) if name else "")
         if self.output:
-            head = f'<span class="seam" data-search-exclude><span>output</span>{SEAL * self.sealed}</span>'
-        elif self.match["title"] or path:
-            title = f'<span class="title">{self.match["title"]}</span>' if self.match["title"] else ""
-            name = source(path[1]) if path else ""
-            head = f'<span class="bar" data-search-exclude>{title}{name}</span>'
-        pre = self.match["pre"]
-        start, end = pre.index("<code>") + 6, pre.rindex("</code>")
-        names = " ".join(name for name, wanted in classes.items() if wanted)
-        return f'<div class="{names}">{head}<pre>{pre[:start]}{self.code}{pre[end:]}</pre></div>'
+            kind, inside = "seam", "<span>output</span>" + SEAL * self.sealed
+        head = f'<span class="{kind}" data-search-exclude>{inside}</span>' if inside else ""
+        copied = not self.wrong and self.lang != "text"
+        more = ["highlight", *["output"] * self.output, *["no-copy"] * (not copied)]
+        classes = " ".join([f"language-{self.lang}", *self.classes, *more])
+        return f'<div class="{classes}">{head}<pre><code>{self.code}</code></pre></div>'
+
+
+def blocks_of(page: str) -> list[Block]:
+    """Find the blocks of a page."""
+    blocks: list[Block] = []
+    wrongs = divisions(page, "wrong")
+    for match in BLOCK.finditer(page):
+        lang, classes, code = match["lang"], match["classes"].split(), match["code"]
+        block = Block(match, lang, classes, lang == "text" and match["title"] == "Output", code)
+        block.wrong = any(start < match.start() < end for start, end in wrongs)
+        last = blocks[-1] if blocks else None
+        if block.output and last and BETWEEN.fullmatch(page, last.match.end(), match.start()):
+            if last.lang == "python":
+                block.sealed = last.sealed = True
+            classes += ["terminal"] * (last.lang == "console")
+        if lang == "console":
+            classes.append("terminal")
+            block.code = commands(plain(code))
+        elif "terminal" in classes:
+            block.code = report(plain(code))
+        blocks.append(block)
+    return blocks
 
 
 class Blocks(Postprocessor):
@@ -221,50 +222,24 @@ class Blocks(Postprocessor):
 
     def run(self, text: str) -> str:
         """Return the page with bars, seams, marks, terminals and scrolling wrappers."""
-        blocks = self.read(text)
+        blocks = blocks_of(text)
         for start, end in divisions(text, "pair"):
-            inside = [b for b in blocks if b.output and start < b.match.start() < end]
-            wrong = [b for b in inside if b.wrong]
-            right = [b for b in inside if not b.wrong]
-            for one, other in zip(wrong, right, strict=False):
-                if not one.terminal and not other.terminal:
+            outputs = [b for b in blocks if b.output and start < b.match.start() < end]
+            sides = [[b for b in outputs if b.wrong == wrong] for wrong in (True, False)]
+            for one, other in zip(*sides, strict=False):
+                if "terminal" not in one.classes + other.classes:
                     one.code, other.code = compared(plain(one.code), plain(other.code))
         out, at = "", 0
         for block in blocks:
-            gap = text[at : block.match.start()]
-            joined = block.sealed and block.output
-            out += ("" if joined else gap) + ('<div class="run">' if self.opens(block) else "")
-            out += block.html() + ("</div>" if joined else "")
+            between = text[at : block.match.start()]
+            if not block.sealed:
+                out += between + block.html()
+            elif block.output:
+                out += block.html() + "</div>"
+            else:
+                out += f'{between}<div class="run">{block.html()}'
             at = block.match.end()
         return wrapped(out + text[at:])
-
-    def read(self, page: str) -> list[Block]:
-        """Find the blocks of a page."""
-        blocks: list[Block] = []
-        wrongs = divisions(page, "wrong")
-        for match in BLOCK.finditer(page):
-            last = blocks[-1] if blocks else None
-            if last and not BETWEEN.fullmatch(page, last.match.end(), match.start()):
-                last = None
-            block = Block(match, last, code_of(match["pre"]))
-            block.wrong = any(start < match.start() < end for start, end in wrongs)
-            if block.output and last and last.lang == "python":
-                block.sealed = last.sealed = True
-            if block.lang == "console":
-                block.code = commands(plain(block.code))
-            elif block.terminal:
-                block.code = report(plain(block.code))
-            blocks.append(block)
-        return blocks
-
-    def opens(self, block: Block) -> bool:
-        """Whether a code block starts an object of code and output."""
-        return block.sealed and not block.output
-
-
-def code_of(pre: str) -> str:
-    """Take the inside of ``<code>``."""
-    return pre[pre.index("<code>") + 6 : pre.rindex("</code>")]
 
 
 def plain(code: str) -> str:
@@ -273,25 +248,27 @@ def plain(code: str) -> str:
 
 
 def wrapped(page: str) -> str:
-    """Let wide tables and formulas scroll, and name the two sides of a pair."""
+    """Name the two sides of a pair, and let wide tables and formulas scroll."""
     for name, sign in (("wrong", "✗"), ("right", "✓")):
         label = f'<p class="verdict" data-search-exclude>{sign} {name}</p>'
         page = page.replace(f'<div class="{name}">', f'<div class="{name}">{label}')
     group = '<div class="{}" role="group" aria-label="{}" tabindex="0">'
     page = page.replace("<table>", group.format("table", "Table") + '<table class="data">')
     page = page.replace("</table>", "</table></div>")
-    return FORMULAS.sub(lambda m: f"{group.format('formulas', 'Formula')}{m[0].strip()}</div>\n", page)
+    page = page.replace("<mo>&#x02016;", '<mo stretchy="false">&#x02016;')  # norms, as high as text
+    formulas = group.format("formulas", "Formula")
+    return FORMULAS.sub(lambda match: f"{formulas}{match[0].strip()}</div>\n", page)
 
 
 class Page(Extension):
     """Registers the two steps: one before snippets are expanded, one on the finished HTML."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (Python-Markdown's name)
+    def extendMarkdown(self, md: Markdown) -> None:
         """Add the steps to a Markdown instance."""
         md.preprocessors.register(Sources(md), "sources", 33)
         md.postprocessors.register(Blocks(md), "blocks", 1)
 
 
-def makeExtension(**options: Any) -> Page:  # noqa: N802  (Python-Markdown's name)
+def makeExtension(**options: Any) -> Page:
     """Make the extension; it has no options."""
     return Page(**options)

@@ -24,7 +24,7 @@ KERNEL_ARGUMENTS = (
     "--IPKernelApp.log_level=40",  # errors only: the kernel warns about its local port each time
 )
 CELL_TIMEOUT = 120
-SCALE = 1.15  # drawn in points for a phone, shown a little larger where there is room
+SCALE = 1.25  # drawn in points for a phone, shown a little larger where there is room
 HEADER = re.compile(r"\A---\n(?P<yaml>.*?)\n---\s*\Z", re.S)
 LEDE = re.compile(r"(?P<h1>^# .+?$)\s*(?P<lede>.*)\Z", re.S | re.M)
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -212,7 +212,7 @@ def page(example: Example, download: str, source: str) -> tuple[str, dict[str, s
             parts.append(cell["source"].strip())
             if not index:
                 link = f'[Download notebook (.ipynb)]({download}){{download=""}}'
-                parts.append(f"{link} {source}\n{{.notebook-meta}}")
+                parts.append(f"{link} · {source}\n{{.notebook-meta}}")
         elif cell["cell_type"] == "code" and cell["source"].strip():
             parts.append(fence(f'python {{data-source="{example.name}"}}', cell["source"]))
             parts += shown(example, index, figures)

@@ -4,6 +4,7 @@ Nothing here imports torch, so that collecting the tests stays fast.
 """
 
 import functools
+import itertools
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +75,9 @@ def fences(page: Path, text: str | None = None) -> list[Fence]:
         if current is None:
             if match:
                 ticks = match["ticks"]
-                current = Fence(page, number, len(lines) + 1, match["info"].strip(), match["indent"])
+                current = Fence(
+                    page, number, len(lines) + 1, match["info"].strip(), match["indent"]
+                )
         elif match and match["ticks"].startswith(ticks) and not match["info"].strip():
             current.end = number
             found.append(current)
@@ -106,15 +109,21 @@ def sections(source: Path) -> dict[str, tuple[int, int]]:
         section, where = match["name"], f"{name(source)}:{number}"
         if match["edge"] == "start":
             if section in opened or section in closed:
-                raise ValueError(f"{where}: section '{section}' is started twice; give the second one another name")
+                raise ValueError(
+                    f"{where}: section '{section}' is started twice; give the second one another name"
+                )
             opened[section] = number
         elif section not in opened:
-            raise ValueError(f"{where}: section '{section}' is ended but not started; check the start marker's name")
+            raise ValueError(
+                f"{where}: section '{section}' is ended but not started; check the start marker's name"
+            )
         else:
             closed[section] = (opened.pop(section), number)
     if opened:
         section, number = next(iter(opened.items()))
-        raise ValueError(f"{name(source)}:{number}: section '{section}' is never ended; add its end marker")
+        raise ValueError(
+            f"{name(source)}:{number}: section '{section}' is never ended; add its end marker"
+        )
     return closed
 
 
@@ -127,7 +136,9 @@ def snippet_options() -> dict[str, Any]:
     try:
         config = load_config(str(ROOT / "mkdocs.yml"))
     except Exception as error:
-        raise LookupError(f"mkdocs.yml: cannot be loaded ({error}); `mkdocs build` says why") from None
+        raise LookupError(
+            f"mkdocs.yml: cannot be loaded ({error}); `mkdocs build` says why"
+        ) from None
     given = config["mdx_configs"].get("pymdownx.snippets", {})
     options: dict[str, Any] = SnippetExtension(**given).getConfigs()
     return options
@@ -148,7 +159,9 @@ def expand(code: str, where: str) -> str:
     try:
         lines = preprocessor.run(code.splitlines())
     except SnippetMissingError as error:
-        raise LookupError(f"{where}: {error}; check the path and the section's name in the --8<-- line") from None
+        raise LookupError(
+            f"{where}: {error}; check the path and the section's name in the --8<-- line"
+        ) from None
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -160,7 +173,7 @@ def lesson_of(page: Path, docs: Path = DOCS, lessons: Path = LESSONS) -> Path:
 def output_fence(page: Path, block_line: int, text: str | None = None) -> Fence | None:
     """Return the text fence that holds the output of the block whose fence opens at `block_line`."""
     found = fences(page, text)
-    for block, after in zip(found, found[1:], strict=False):
+    for block, after in itertools.pairwise(found):
         if block.line == block_line:
             lines = (page.read_text(encoding="utf-8") if text is None else text).splitlines()
             between = [line.strip() for line in lines[block.end : after.line - 1] if line.strip()]

@@ -18,15 +18,25 @@ def main(arguments: list[str]) -> int:
     """Serve on the given port, or say in one line why not."""
     text = arguments[0] if arguments else "8000"
     if not text.isdecimal() or not 0 < int(text) < 65536:
-        print(f"serve: PORT is a number from 1 to 65535, got {text}; try: make serve PORT=8001", file=sys.stderr)
+        print(
+            f"serve: PORT is a number from 1 to 65535, got {text}; try: make serve PORT=8001",
+            file=sys.stderr,
+        )
         return 2
     port = int(text)
     if busy(port):
-        print(f"serve: port {port} is busy; try another: make serve PORT={port + 1}", file=sys.stderr)
+        print(
+            f"serve: port {port} is busy; try another: make serve PORT={port + 1}", file=sys.stderr
+        )
         return 2
-    print(f"building the site; it will be at http://{HOST}:{port}/ (examples run once, then only when they change)", flush=True)
+    print(
+        f"building the site; it will be at http://{HOST}:{port}/ (examples run once, then only when they change)",
+        flush=True,
+    )
     try:
-        return subprocess.call([sys.executable, "-m", "mkdocs", "serve", "--dev-addr", f"{HOST}:{port}"])
+        return subprocess.call(
+            [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", f"{HOST}:{port}"]
+        )
     except KeyboardInterrupt:
         return 0
 

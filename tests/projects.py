@@ -21,7 +21,9 @@ nav:
 
 def make_project(folder, lessons, pages):
     """Write a project whose lessons and pages are given as name → text, and return its folder."""
-    shutil.copytree(ROOT / "sitetools", folder / "sitetools", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "sitetools", folder / "sitetools", ignore=shutil.ignore_patterns("__pycache__")
+    )
     for name in ("conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / name, folder / name)
     for name in ("customgrad", "customgrad/lessons"):

@@ -88,7 +88,7 @@ def test_a_right_page_passes(project, text):
     assert problems(project, text) == []
 
 
-BLOCK = "```\n--8<-- \"customgrad/lessons/page.py:shows\"\n```\n"
+BLOCK = '```\n--8<-- "customgrad/lessons/page.py:shows"\n```\n'
 
 
 @pytest.mark.parametrize(
@@ -149,14 +149,20 @@ BLOCK = "```\n--8<-- \"customgrad/lessons/page.py:shows\"\n```\n"
 )  # fmt: skip
 def test_a_wrong_page_is_found(project, name, text, line, said):
     found = problems(project, text)
-    assert any(p.startswith(f"docs/page.md:{line}: ") and said in p for p in found), "\n".join(found) or "nothing found"
+    assert any(p.startswith(f"docs/page.md:{line}: ") and said in p for p in found), (
+        "\n".join(found) or "nothing found"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
         ("# --8<-- [start:a]\n# --8<-- [start:a]\n# --8<-- [end:a]\n", 2, "started twice"),
-        ("# --8<-- [start:a]\n# --8<-- [end:a]\n# --8<-- [start:a]\n# --8<-- [end:a]\n", 3, "started twice"),
+        (
+            "# --8<-- [start:a]\n# --8<-- [end:a]\n# --8<-- [start:a]\n# --8<-- [end:a]\n",
+            3,
+            "started twice",
+        ),
         ("# --8<-- [start:a]\n", 1, "never ended"),
         ("# --8<-- [end:a]\n", 1, "not started"),
         ("# --8<-- [start:a]\n# --8<-- [end:b]\n", 2, "not started"),
@@ -164,12 +170,18 @@ def test_a_wrong_page_is_found(project, name, text, line, said):
 )
 def test_sections_that_are_not_well_formed_are_found(project, text, line, said):
     write(project / "customgrad" / "lessons" / "page.py", text)
-    found = list(audit.lesson_sections(project / "docs", project / "customgrad" / "lessons", project))
-    assert any(p.startswith(f"customgrad/lessons/page.py:{line}: ") and said in p for p in found), found
+    found = list(
+        audit.lesson_sections(project / "docs", project / "customgrad" / "lessons", project)
+    )
+    assert any(p.startswith(f"customgrad/lessons/page.py:{line}: ") and said in p for p in found), (
+        found
+    )
 
 
 def test_sections_that_no_page_shows_are_found(project):
-    found = list(audit.lesson_sections(project / "docs", project / "customgrad" / "lessons", project))
+    found = list(
+        audit.lesson_sections(project / "docs", project / "customgrad" / "lessons", project)
+    )
     assert [p.split("section ")[1] for p in found] == ["'Thing'", "'uses'", "'ticks'", "'wide'"]
 
 
@@ -177,20 +189,28 @@ def test_pages_and_lessons_come_in_pairs(project):
     docs, lessons = project / "docs", project / "customgrad" / "lessons"
     assert list(audit.lessons_and_pages(docs, lessons)) == []
     write(docs / "part" / "other.md", RIGHT)
-    assert "docs/part/other.md:1: the page has no lesson" in next(audit.lessons_and_pages(docs, lessons))
+    assert "docs/part/other.md:1: the page has no lesson" in next(
+        audit.lessons_and_pages(docs, lessons)
+    )
     write(lessons / "part" / "other.py", "")
     assert list(audit.lessons_and_pages(docs, lessons)) == []
     (docs / "page.md").unlink()
-    assert "customgrad/lessons/page.py:1: the lesson has no page" in next(audit.lessons_and_pages(docs, lessons))
+    assert "customgrad/lessons/page.py:1: the lesson has no page" in next(
+        audit.lessons_and_pages(docs, lessons)
+    )
 
 
 def test_pages_that_navigation_lacks_are_found(project):
     config = project / "mkdocs.yml"
     assert list(audit.navigation(config, project / "docs")) == []
     write(project / "docs" / "other.md", RIGHT)
-    assert "docs/other.md:1: the navigation in mkdocs.yml lacks the page" in next(audit.navigation(config, project / "docs"))
+    assert "docs/other.md:1: the navigation in mkdocs.yml lacks the page" in next(
+        audit.navigation(config, project / "docs")
+    )
     write(config, config.read_text() + "  - other.md\n  - gone.md\n")
-    assert [p.split(": ")[1] for p in audit.navigation(config, project / "docs")] == ["the navigation names gone.md, which does not exist"]
+    assert [p.split(": ")[1] for p in audit.navigation(config, project / "docs")] == [
+        "the navigation names gone.md, which does not exist"
+    ]
 
 
 @pytest.mark.parametrize(

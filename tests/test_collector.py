@@ -124,8 +124,25 @@ def test_what_is_right_passes_and_the_rest_does_not(report):
 @pytest.mark.parametrize(
     ("page", "line", "said"),
     [
-        ("wrong.md", 5, ["the output is not what the page shows", "-as a module", "+as a script", "make outputs"]),
-        ("raises.md", 1, ["the block raises RuntimeError", ">   4 | b = a @ torch.ones(3)", "line 4, in <module>"]),
+        (
+            "wrong.md",
+            5,
+            [
+                "the output is not what the page shows",
+                "-as a module",
+                "+as a script",
+                "make outputs",
+            ],
+        ),
+        (
+            "raises.md",
+            1,
+            [
+                "the block raises RuntimeError",
+                ">   4 | b = a @ torch.ones(3)",
+                "line 4, in <module>",
+            ],
+        ),
         ("leaves.md", 1, ["the block raises SystemExit", ">   1 | raise SystemExit(0)"]),
         ("warns.md", 1, ["the block raises UserWarning", "mind the step"]),
         ("silent.md", 1, ["the block prints, but the page shows no output", "as a script"]),
@@ -158,7 +175,11 @@ def test_update_outputs_changes_the_fences_and_no_other_byte(tmp_path):
         + "\tTab, no-break\u00a0space.\r\n\r\n" + python("x.py:f").replace("\n", "\r\n") + output("").replace("\n", "\r\n")
         + "\r\nNo newline at the end"
     )  # fmt: skip
-    project = make_project(tmp_path, {"x.py": lesson}, {"page.md": before, "same.md": python("x.py:f") + output("a\n\nb\n")})
+    project = make_project(
+        tmp_path,
+        {"x.py": lesson},
+        {"page.md": before, "same.md": python("x.py:f") + output("a\n\nb\n")},
+    )
     untouched = (project / "docs" / "same.md").stat().st_mtime_ns
     code, report = run_pytest(project, "docs", "--update-outputs")
     assert code == 0, report

@@ -14,9 +14,13 @@ def rendered():
 
 def test_stored_figures_are_what_their_modules_render(rendered):
     stored = {p.name: p.read_text(encoding="utf-8") for p in pages.GENERATED.iterdir()}
-    assert set(stored) == set(rendered), "docs/generated and sitetools/figures name different files; run `make outputs`"
+    assert set(stored) == set(rendered), (
+        "docs/generated and sitetools/figures name different files; run `make outputs`"
+    )
     for name, text in rendered.items():
-        assert not generate.differs(stored[name], text), f"docs/generated/{name} is not what sitetools/figures makes; run `make outputs`"
+        assert not generate.differs(stored[name], text), (
+            f"docs/generated/{name} is not what sitetools/figures makes; run `make outputs`"
+        )
 
 
 def test_figures_are_accessible_and_take_the_themes_colours(rendered):
@@ -27,9 +31,10 @@ def test_figures_are_accessible_and_take_the_themes_colours(rendered):
         for panel in panels:
             assert 'role="img"' in panel, name
         assert len(re.findall(r"<title\b", text)) == len(panels), f"{name}: one title a panel"
-        assert not re.search(r'#[0-9a-fA-F]{3,8}"|rgb\(|fill="(?!none|currentColor)\w|stroke="(?!none|currentColor)\w', text), (
-            f"{name}: colours come from classes"
-        )
+        assert not re.search(
+            r'#[0-9a-fA-F]{3,8}"|rgb\(|fill="(?!none|currentColor)\w|stroke="(?!none|currentColor)\w',
+            text,
+        ), f"{name}: colours come from classes"
         ids += re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids)), "ids are unique on a page that shows two figures"
 

@@ -47,5 +47,11 @@ def test_a_lesson_runs_as_a_script(lesson):
 
 def test_one_lesson_runs_by_the_command_that_contributing_names():
     lesson = pages.LESSONS / "relu" / "solution.py"
-    done = subprocess.run([sys.executable, "-m", module_name(lesson)], capture_output=True, encoding="utf-8", check=True, cwd=pages.ROOT)
+    done = subprocess.run(
+        [sys.executable, "-m", module_name(lesson)],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        cwd=pages.ROOT,
+    )
     assert done.stdout == shown(lesson)

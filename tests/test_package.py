@@ -56,7 +56,9 @@ MAY_IMPORT = {
 }
 
 
-@pytest.mark.parametrize("source", sorted((ROOT / "customgrad").rglob("*.py")), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "source", sorted((ROOT / "customgrad").rglob("*.py")), ids=lambda p: p.name
+)
 def test_imports_go_one_way(source):
     part = source.relative_to(ROOT / "customgrad").parts[0]
     allowed = MAY_IMPORT.get(part, set())
@@ -65,13 +67,21 @@ def test_imports_go_one_way(source):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{source.name}: imports are absolute"
-            names = [f"{node.module}.{a.name}" for a in node.names] if node.module == "customgrad" else [node.module]
+            names = (
+                [f"{node.module}.{a.name}" for a in node.names]
+                if node.module == "customgrad"
+                else [node.module]
+            )
         for name in names:
             top, _, rest = name.partition(".")
             if top == "customgrad":
-                assert rest.split(".")[0] in allowed, f"{source}:{node.lineno}: {part} may not import {name}"
+                assert rest.split(".")[0] in allowed, (
+                    f"{source}:{node.lineno}: {part} may not import {name}"
+                )
             else:
-                assert top in outside, f"{source}:{node.lineno}: customgrad imports torch alone, not {name}"
+                assert top in outside, (
+                    f"{source}:{node.lineno}: customgrad imports torch alone, not {name}"
+                )
 
 
 def test_importing_the_package_imports_torch_alone():
@@ -80,7 +90,9 @@ def test_importing_the_package_imports_torch_alone():
         "print([m for m in set(sys.modules) - before if not m.startswith(('customgrad', 'torch')) "
         "and m.split('.')[0] not in sys.stdlib_module_names])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
     assert done.stdout.strip() == "[]"
 
 

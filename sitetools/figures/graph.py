@@ -1,19 +1,29 @@
-"""The graph of relu(x).sum(): what forward computes, and the nodes that backward visits with what each one saved."""
+"""The graph of relu(x).sum(): what forward computes, and what each node of backward saved."""
 
 from typing import Any
 
 import torch
 
-WIDTH, HEIGHT = 340, 300
-ROWS = (44.0, 138.0, 232.0)
+from sitetools.figures import panel, path, text
+
+HEIGHT = 290
+ROWS = (44, 138, 232)
 """Middle of each row: the input, the output of relu, the sum."""
-BOX = 36.0
-SAVED = {"result": "its output", "self_sym_sizes": "its input's shape"}
-"""What torch calls the things that the two nodes save, in words."""
+WIDE, HIGH = 146, 36
+"""Size of a box."""
+MIDDLE, BESIDE = WIDE / 2 + 1, WIDE + 14
+GAP = HIGH / 2 + 4
+"""From the middle of a box to the end of an arrow."""
+SAVED = {"result": "its output", "self_sym_sizes": "the shape"}
+"""What the two nodes save, by torch's name for it."""
 
 
 def record() -> tuple[list[torch.Tensor], list[Any], list[torch.Tensor]]:
-    """Return the values of forward, the nodes from the input's to the sum's, and the gradient that each one received."""
+    """Return forward's values, backward's nodes, and the gradients on the way.
+
+    Values and nodes stand in forward's order; gradient i is what node i received, and the last
+    one is what x.grad is in the end.
+    """
     x = torch.tensor([-2.0, 0.0, 3.0], requires_grad=True)
     y = torch.relu(x)
     loss = y.sum()
@@ -32,72 +42,68 @@ def record() -> tuple[list[torch.Tensor], list[Any], list[torch.Tensor]]:
 def written(value: Any) -> str:
     """Write a tensor or a shape as a reader would."""
     if isinstance(value, torch.Tensor):
-        return f"{value.tolist()}".replace(".0", "").replace("-", "\u2212")
-    return str(value)
+        value = value.long().tolist()
+    return str(value).replace("-", "\u2212")
 
 
-def saved(node: Any) -> list[str]:
-    """Say what a node keeps for backward, in two lines."""
+def saved(node: Any) -> tuple[str, str]:
+    """Say in two lines what a node keeps for backward."""
     if hasattr(node, "variable"):
-        return ["saves nothing,", "adds to x.grad"]
-    names = [name for name in dir(node) if name.startswith("_saved_")]
-    assert len(names) == 1, names
-    return [f"saves {SAVED[names[0].removeprefix('_saved_')]}", written(getattr(node, names[0]))]
+        return "saves nothing,", "adds to x.grad"
+    (name,) = (name for name in dir(node) if name.startswith("_saved_"))
+    return f"saves {SAVED[name.removeprefix('_saved_')]}", written(getattr(node, name))
 
 
-def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
-    """Write a label."""
-    return f'<text class="{f"label {kind}".strip()}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'
+def box(y: float, words: str, kind: str) -> list[str]:
+    """Return a box with words in it."""
+    place = f'x="1" y="{y - HIGH / 2:.1f}" width="{WIDE}" height="{HIGH}"'
+    return [f'<rect class="node" {place} rx="6"/>', text(MIDDLE, y + 5, words, kind, "middle")]
 
 
-def box(y: float, width: float) -> str:
-    """Draw the frame of a node at the left edge."""
-    return f'<rect class="node" x="1.0" y="{y - BOX / 2:.1f}" width="{width:.1f}" height="{BOX:.1f}" rx="6"/>'
-
-
-def arrow(x: float, start: float, end: float, kind: str) -> str:
-    """Draw a vertical arrow."""
-    back = 6.0 if end < start else -6.0
-    head = f"M{x - 4.5:.1f} {end + back:.1f} L{x:.1f} {end:.1f} L{x + 4.5:.1f} {end + back:.1f}"
-    return f'<path class="edge {kind}" d="M{x:.1f} {start:.1f} L{x:.1f} {end:.1f} {head}"/>'
-
-
-def panel(name: str, title: str, parts: list[str]) -> str:
-    """Put a panel together."""
-    head = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{name}"><title id="{name}">{title}</title>'
-    return "\n".join([head, *parts, "</svg>"])
+def arrow(start: float, end: float, words: str, kind: str) -> list[str]:
+    """Return a vertical arrow with words beside it."""
+    x, back = MIDDLE, 6 if end < start else -6
+    return [
+        path([(x, start), (x, end)], f"edge {kind}"),
+        path([(x - 4.5, end + back), (x, end), (x + 4.5, end + back)], f"edge {kind}"),
+        text(x + 12, (start + end) / 2 + 5, words, f"label {kind}"),
+    ]
 
 
 def render() -> str:
     """Return both panels."""
     values, nodes, gradients = record()
-    wide, middle, gap = 146.0, 73.0, BOX / 2 + 4
     names = [type(node).__name__ for node in nodes]
+    told = [written(gradient) for gradient in gradients]
 
     forward = []
     for y, value, words in zip(ROWS, values, ("x", "relu(x)", "relu(x).sum()"), strict=True):
-        forward += [box(y, wide), text(middle, y + 5, written(value), anchor="middle"), text(wide + 14, y + 5, words, "fwd")]
+        forward += [*box(y, written(value), "label"), text(BESIDE, y + 5, words, "label fwd")]
     for y, below, words in zip(ROWS, ROWS[1:], ("relu", "sum"), strict=False):
-        forward += [arrow(middle, y + gap, below - gap, "fwd"), text(middle + 12, (y + below) / 2 + 5, words, "fwd")]
+        forward += arrow(y + GAP, below - GAP, words, "fwd")
 
     backward = []
     for y, name, node in zip(ROWS, names, nodes, strict=True):
-        backward += [box(y, wide), text(middle, y + 5, name, "code", "middle")]
-        backward += [text(wide + 14, y + 14 * i - 3, line) for i, line in enumerate(saved(node))]
-    starts = [*(y - gap for y in ROWS[1:]), HEIGHT - 24.0]
-    for start, y, gradient in zip(starts, ROWS, gradients, strict=False):
-        backward.append(arrow(middle, start, y + gap, "bwd"))
-        backward.append(text(middle + 12, (start + y + gap) / 2 + 5, written(gradient), "bwd"))
-    backward += [arrow(middle, ROWS[0] - gap, 8, "bwd"), text(middle + 12, 18, f"x.grad = {written(gradients[-1])}", "bwd")]
+        first, second = saved(node)
+        backward += [
+            *box(y, name, "label code"),
+            text(BESIDE, y - 4, first),
+            text(BESIDE, y + 15, second),
+        ]
+    for y, below, words in zip(ROWS, [*ROWS[1:], HEIGHT + 4], told, strict=False):
+        backward += arrow(below - GAP, y + GAP, words, "bwd")
+    backward += arrow(ROWS[0] - GAP, 6, f"x.grad = {told[-1]}", "bwd")
 
-    chain = ", then ".join(f"{name} receives {written(g)}" for name, g in reversed(list(zip(names, gradients, strict=False))))
+    first = f"Forward: x is {written(values[0])}, relu gives {written(values[1])}"
+    steps = [f"{name} receives {got}" for name, got in zip(names, told, strict=False)]
     return "\n".join(
         [
+            panel("graph-forward", f"{first}, sum gives {written(values[2])}", HEIGHT, forward),
             panel(
-                "graph-forward",
-                f"Forward: x is {written(values[0])}, relu gives {written(values[1])}, sum gives {written(values[2])}",
-                forward,
+                "graph-backward",
+                f"Backward, from below: {', '.join(reversed(steps))}; x.grad is {told[-1]}",
+                HEIGHT,
+                backward,
             ),
-            panel("graph-backward", f"Backward, from below: {chain}; x.grad is {written(gradients[-1])}", backward),
         ]
     )

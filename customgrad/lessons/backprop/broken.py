@@ -101,6 +101,7 @@ def unchanged_right():
 
 def transposed_wrong():
     # --8<-- [start:transposed_wrong]
+    import textwrap
     import torch
 
     class Linear(torch.autograd.Function):
@@ -127,7 +128,8 @@ def transposed_wrong():
     try:
         print(grad_w(3))
     except RuntimeError as error:
-        print("RuntimeError:", error)
+        text = f"RuntimeError: {error}"
+        print(textwrap.fill(text, 40))
     # --8<-- [end:transposed_wrong]
 
 
@@ -248,6 +250,7 @@ def bypassed_right():
 
 def undefined_wrong():
     # --8<-- [start:undefined_wrong]
+    import textwrap
     import torch
 
     class Scale(torch.autograd.Function):
@@ -267,7 +270,8 @@ def undefined_wrong():
     try:
         y.sum().backward()
     except AttributeError as error:
-        print("AttributeError:", error)
+        text = f"AttributeError: {error}"
+        print(textwrap.fill(text, 40))
     # --8<-- [end:undefined_wrong]
 
 
@@ -302,12 +306,12 @@ def unwritten_wrong():
     w = torch.tensor(1.0)
     w.requires_grad_()
     optimizer = torch.optim.SGD([w], lr=0.1)
-    for step in range(3):
+    for _ in range(3):
         loss = (w - 3) ** 2
-        (grad,) = torch.autograd.grad(loss, w)
+        g = torch.autograd.grad(loss, w)[0]
         optimizer.zero_grad()
         optimizer.step()
-        print(f"{step}: loss {loss.item():.3f}")
+        print(f"{loss.item():.3f}", g)
     # --8<-- [end:unwritten_wrong]
 
 
@@ -318,12 +322,12 @@ def unwritten_right():
     w = torch.tensor(1.0)
     w.requires_grad_()
     optimizer = torch.optim.SGD([w], lr=0.1)
-    for step in range(3):
+    for _ in range(3):
         loss = (w - 3) ** 2
-        (grad,) = torch.autograd.grad(loss, w)
-        w.grad = grad
+        g = torch.autograd.grad(loss, w)[0]
+        w.grad = g
         optimizer.step()
-        print(f"{step}: loss {loss.item():.3f}")
+        print(f"{loss.item():.3f}", g)
     # --8<-- [end:unwritten_right]
 
 

@@ -1,0 +1,743 @@
+"""Judges your solution of the ReLU problem: one row per test, and why a test failed.
+
+    python -m customgrad.lessons.relu.harness my_relu.py
+
+The file must define ``CustomReLU``, a ``torch.autograd.Function``; ``custom_relu_demo`` is
+optional. It runs in a process of its own, with a time limit and without input; what it
+prints is shown below the rows. Only finite numbers are judged.
+"""
+
+# torch is imported where it is used: the process that only reports does without it.
+import argparse
+import ast
+import inspect
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+__all__ = ["TESTS", "Report", "Row", "judge", "main", "render", "run"]
+
+WIDTH = 72
+NOT_RUN = "not run"
+NAME, EXPECTED, GOT = 23, 18, 26  # columns; with the mark and the gaps they fill WIDTH
+DEMO = {"output": [0.0, 0.0, 0.0, 1.0, 2.0], "grad": [0.0, 0.0, 0.0, 1.0, 1.0]}
+
+Apply = Callable[[Any], Any]
+Send = Callable[[dict[str, Any]], None]
+
+
+# --- the tests: each returns what it saw, and passes when that is what it expects ----------------
+
+
+def _tensor(*values: float, dtype: str = "float32") -> Any:
+    import torch
+
+    return torch.tensor(values, dtype=getattr(torch, dtype))
+
+
+def _plain(values: Any) -> str:
+    """[0, 0.25] for [0.0, 0.25]; -0.0 shows as 0."""
+    if isinstance(values, list):
+        return "[" + ", ".join(map(_plain, values)) + "]"
+    return f"{values + 0.0:g}"
+
+
+def _show(result: Any) -> str:
+    import torch
+
+    if not isinstance(result, torch.Tensor):
+        return "None" if result is None else f"a {type(result).__name__}, no tensor"
+    return _plain(result.detach().tolist())
+
+
+def _gradient(apply: Apply, x: Any, g: Any = None) -> Any:
+    """Return the gradient of x for the cotangent g, or for ones."""
+    import torch
+
+    x = x.detach().requires_grad_()
+    output = apply(x)
+    if not isinstance(output, torch.Tensor):
+        raise TypeError(f"forward returned {_show(output)}")
+    g = torch.ones_like(output) if g is None else g
+    return torch.autograd.grad(output, x, g, allow_unused=True)[0]
+
+
+def _values(apply: Apply) -> str:
+    return _show(apply(_tensor(-2, -1, 0, 1, 2)))
+
+
+def _fractions(apply: Apply) -> str:
+    return _show(apply(_tensor(-0.5, 0.25, 100.5)))
+
+
+def _gradient_of_ones(apply: Apply) -> str:
+    return _show(_gradient(apply, _tensor(-2, -1, 1, 2)))
+
+
+def _gradient_at_zero(apply: Apply) -> str:
+    return _show(_gradient(apply, _tensor(0.0)))
+
+
+def _gradient_at_minus_zero(apply: Apply) -> str:
+    return _show(_gradient(apply, _tensor(-0.0)))
+
+
+def _uses_grad_output(apply: Apply) -> str:
+    return _show(_gradient(apply, _tensor(-1, 1, 2, 3), _tensor(10, 20, 30, -40)))
+
+
+def _larger_graph(apply: Apply) -> str:
+    return _show(_gradient(lambda x: apply(2 * x) ** 2, _tensor(-1, 3)))
+
+
+def _two_calls(apply: Apply) -> str:
+    first = _tensor(-1, 1).requires_grad_()
+    second = _tensor(1, -1).requires_grad_()
+    one, two = apply(first), apply(second)
+    (one.sum() + two.sum()).backward()
+    return f"{_show(first.grad)} {_show(second.grad)}"
+
+
+def _backward_twice(apply: Apply) -> str:
+    x = _tensor(-1, 1).requires_grad_()
+    total = apply(x).sum()
+    total.backward(retain_graph=True)
+    total.backward()
+    return _show(x.grad)
+
+
+def _input_left_alone(apply: Apply) -> str:
+    x = _tensor(-1, 2)
+    _gradient(apply, x)
+    return _show(x)
+
+
+def _grad_output_left_alone(apply: Apply) -> str:
+    g = _tensor(10, 20)
+    _gradient(apply, _tensor(-1, 2), g)
+    return _show(g)
+
+
+def _scalar(apply: Apply) -> str:
+    x = _tensor(3)[0]
+    return f"{_show(apply(x))}, {_show(_gradient(apply, x))}"
+
+
+def _empty(apply: Apply) -> str:
+    x = _tensor()
+    return f"{_show(apply(x))}, {_show(_gradient(apply, x))}"
+
+
+def _transposed(apply: Apply) -> str:
+    x = _tensor(1, -2, -3, 4).view(2, 2).T
+    g = _tensor(5, 6, 7, 8).view(2, 2).T
+    return _show(_gradient(apply, x, g))
+
+
+def _dtypes(apply: Apply) -> str:
+    names = []
+    for dtype in ("float16", "float64"):
+        x = _tensor(-1, 2, dtype=dtype)
+        _gradient(apply, x)
+        names.append(str(apply(x).dtype).removeprefix("torch."))
+    return ", ".join(names)
+
+
+def _saved(apply: Apply) -> str:
+    import torch
+
+    saved = []
+
+    def pack(tensor: Any) -> Any:
+        saved.append(tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        apply(_tensor(-1, 2).requires_grad_())
+    return f"{len(saved)} tensor" + "s" * (len(saved) != 1)
+
+
+def _static(learned: Any) -> str:
+    _gradient(learned.apply, _tensor(-1, 2))
+    static = [
+        name
+        for name in ("forward", "backward")
+        if isinstance(inspect.getattr_static(learned, name), staticmethod)
+    ]
+    return ", ".join(static) or "neither"
+
+
+def _demo(demo: Callable[[], Any]) -> str:
+    result = demo()
+    if not isinstance(result, dict):
+        return f"a {type(result).__name__}"
+    if set(result) != set(DEMO):
+        return f"keys {', '.join(map(str, result))}"
+    for key, expected in DEMO.items():
+        got = result[key]
+        if not isinstance(got, list):
+            return f"{key!r} is a {type(got).__name__}"
+        if len(got) != len(expected):
+            return f"{key!r} has {len(got)} numbers"
+        for i, (number, right) in enumerate(zip(got, expected, strict=True)):
+            if type(number) not in (int, float) or number != right:
+                return f"{key!r}[{i}] is {number!r}"
+    return "as in the task"
+
+
+@dataclass(frozen=True)
+class Test:
+    """A row to be: its name, what must be seen, how to see it, and why it may not be."""
+
+    name: str
+    expected: str
+    see: Callable[[Any], str]
+    hint: str
+    takes: str = "apply"  # what `see` is given: "apply", "class" or "demo"
+
+
+TESTS = (
+    Test("values", "[0, 0, 0, 1, 2]", _values, "forward returns max(x, 0)."),
+    Test("fractions", "[0, 0.25, 100.5]", _fractions, "Positive numbers stay what they are."),
+    Test(
+        "gradient",
+        "[0, 0, 1, 1]",
+        _gradient_of_ones,
+        "The slope is 0 left of zero and 1 right of it.",
+    ),
+    Test(
+        "gradient at 0",
+        "[0]",
+        _gradient_at_zero,
+        "At 0 torch.relu takes the gradient 0: only what is > 0 passes, not >= 0.",
+    ),
+    Test(
+        "gradient at -0.0",
+        "[0]",
+        _gradient_at_minus_zero,
+        "-0.0 equals 0: its gradient is 0, too.",
+    ),
+    Test(
+        "uses grad_output",
+        "[0, 20, 30, -40]",
+        _uses_grad_output,
+        "backward returns the gradient of the loss: grad_output where x > 0, else 0. "
+        "The test hands it 10, 20, 30, -40.",
+    ),
+    Test(
+        "inside a larger graph",
+        "[0, 24]",
+        _larger_graph,
+        "The test takes relu(2x)^2 at -1 and 3. Is grad_output used as it came?",
+    ),
+    Test(
+        "two calls do not mix",
+        "[0, 1] [1, 0]",
+        _two_calls,
+        "Each call needs what it saved: keep it on ctx, not on the class or a global.",
+    ),
+    Test(
+        "backward twice",
+        "[0, 2]",
+        _backward_twice,
+        "A second backward over the same graph must find the saved tensor unchanged.",
+    ),
+    Test(
+        "input left alone",
+        "[-1, 2]",
+        _input_left_alone,
+        "The input changed: use no operation that ends in _, and no x[...] = on it.",
+    ),
+    Test(
+        "grad_output left alone",
+        "[10, 20]",
+        _grad_output_left_alone,
+        "grad_output changed, and others may use it still: return a new tensor.",
+    ),
+    Test("0-d tensor", "3, 1", _scalar, "A tensor without dimensions gives one, too."),
+    Test("empty tensor", "[], []", _empty, "A tensor without elements gives one, too."),
+    Test(
+        "transposed matrix",
+        "[[5, 0], [0, 8]]",
+        _transposed,
+        "The input is a transposed view: use its indices, not its memory.",
+    ),
+    Test(
+        "dtypes kept",
+        "float16, float64",
+        _dtypes,
+        "The output has the input's dtype: make no float32 tensor of your own.",
+    ),
+    Test(
+        "saves for backward",
+        "1 tensor",
+        _saved,
+        "Save the one tensor that backward needs, with ctx.save_for_backward.",
+    ),
+    Test(
+        "static methods",
+        "forward, backward",
+        _static,
+        "Both forward and backward need @staticmethod.",
+        takes="class",
+    ),
+    Test(
+        "demo",
+        "as in the task",
+        _demo,
+        f"custom_relu_demo() must return {DEMO}.",
+        takes="demo",
+    ),
+)
+
+
+# --- what torch.relu does with numbers that are not finite: noted, not judged ---------------------
+
+
+def _notes(apply: Apply) -> Iterator[str]:
+    import torch
+
+    inf, nan = float("inf"), float("nan")
+    for x, g, right, words in (
+        (nan, 1.0, "1", "at a NaN input"),
+        (-1.0, inf, "0", "for an infinite grad_output where x <= 0"),
+        (-1.0, nan, "0", "for a NaN grad_output where x <= 0"),
+    ):
+        got = _show(_gradient(apply, _tensor(x), _tensor(g)))[1:-1]
+        if got != right:
+            yield f"{words} your gradient is {got}, torch.relu's is {right}."
+    got = _show(apply(_tensor(nan)))[1:-1]
+    if got != "nan":
+        yield f"at a NaN input your output is {got}, torch.relu's is nan."
+    x = _tensor(-1, 2).requires_grad_()
+    try:
+        (first,) = torch.autograd.grad((apply(x) ** 3).sum(), x, create_graph=True)
+        second = _show(torch.autograd.grad(first.sum(), x, allow_unused=True)[0])
+    except Exception as error:
+        second = f"a {type(error).__name__}"
+    if second != "[0, 12]":
+        yield f"the second derivative of relu(x)^3 at -1, 2 is [0, 12], with yours {second}."
+
+
+# --- the judging process: imports the learner's file and sends what it sees -----------------------
+
+
+def judge(path: str, send: Send) -> None:
+    """Import the file and run every test on it, in this process.
+
+    Args:
+        path: the learner's file.
+        send: called with a dictionary for each thing seen: ``at`` (what comes next),
+            ``fatal`` (a sentence; nothing follows), ``test`` with ``got`` and ``error``,
+            ``absent`` (the number of a test that does not apply), ``note``, ``done``.
+    """
+    import torch
+
+    name = _one_line(Path(path).name, 40)
+    send({"at": "while it was imported"})
+    try:
+        learned, demo = _import(path)
+    except SystemExit:
+        return send({"fatal": f"{name} called exit() while it was imported."})
+    except BaseException as error:
+        what = _describe(error, path)
+        return send({"fatal": f"{name} raised {what} while it was imported."})
+    if learned is None:
+        return send({"fatal": f"{name} defines no CustomReLU."})
+    if not (isinstance(learned, type) and issubclass(learned, torch.autograd.Function)):
+        return send({"fatal": f"CustomReLU in {name} is no torch.autograd.Function."})
+
+    given = {"apply": learned.apply, "class": learned, "demo": demo}
+    with torch.enable_grad():
+        for i, test in enumerate(TESTS):
+            send({"at": f"in the test {test.name!r}"})
+            if given[test.takes] is None:
+                send({"absent": i})
+                continue
+            try:
+                send({"test": i, "got": test.see(given[test.takes]), "error": None})
+            except BaseException as error:
+                kind = type(error).__name__
+                send({"test": i, "got": kind, "error": _describe(error, path)})
+        send({"at": "after the tests"})
+        try:
+            for note in _notes(learned.apply):
+                send({"note": note})
+        except BaseException as error:
+            send({"note": f"with numbers that are not finite: {_describe(error, path)}."})
+    send({"done": True})
+
+
+def _import(path: str) -> tuple[Any, Any]:
+    """Return the file's CustomReLU and custom_relu_demo, None for what it lacks."""
+    module = types.ModuleType("learner")
+    module.__file__ = path
+    sys.modules["learner"] = module
+    # Compiled here and now: the import system could find an older cached file.
+    exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+    return getattr(module, "CustomReLU", None), getattr(module, "custom_relu_demo", None)
+
+
+def _describe(error: BaseException, path: str) -> str:
+    """ValueError (line 9): its message, on one line."""
+    line = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    try:
+        message = _one_line(str(error))
+    except Exception:
+        message = ""
+    where = f" (line {line})" if line else ""
+    return f"{type(error).__name__}{where}" + (f": {message}" if message else "")
+
+
+def _one_line(text: str, length: int = 160) -> str:
+    """Collapse white space, mask what does not print, and cut."""
+    text = " ".join(text[: 10 * length].split())
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
+def _judge_here(path: str) -> NoReturn:
+    """Judge in this process: send JSON lines to what was stdout, and give prints to stderr."""
+    results = os.dup(1)
+    os.dup2(2, 1)
+
+    def send(message: dict[str, Any]) -> None:
+        os.write(results, json.dumps(message).encode() + b"\n")
+
+    sys.dont_write_bytecode = True
+    # As if the file had been run itself: it may import its neighbours.
+    sys.path[0] = str(Path(path).parent.resolve())
+    sys.path.append(str(Path(__file__).resolve().parents[3]))
+    warnings.simplefilter("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    x = _tensor(1).requires_grad_()
+    (2 * x).backward(_tensor(1))  # torch imports more on its first backward: not the file's time
+    send({"ready": True})
+    judge(path, send)
+    with suppress(BaseException):
+        sys.stdout.flush()
+    os._exit(0)  # whatever threads and exit handlers the file has left
+
+
+# --- the reporting process ------------------------------------------------------------------------
+
+
+@dataclass
+class Row:
+    """What one test saw: got, and the error's description if it raised."""
+
+    name: str
+    expected: str
+    got: str = NOT_RUN
+    ok: bool = False
+    error: str | None = None
+    hint: str = ""
+
+
+@dataclass
+class Report:
+    """All there is to say about one file."""
+
+    name: str
+    rows: list[Row] = field(default_factory=list)
+    fatal: str | None = None
+    notes: list[str] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether there are tests and all passed."""
+        return bool(self.rows) and all(row.ok for row in self.rows) and self.fatal is None
+
+
+def _blank(name: str, got: str = NOT_RUN) -> Report:
+    return Report(name, [Row(t.name, t.expected, got=got, hint=t.hint) for t in TESTS])
+
+
+def collect(name: str, messages: list[dict[str, Any]]) -> Report:
+    """Make a report of what ``judge`` sent."""
+    report = _blank(name)
+    absent = []
+    for message in messages:
+        if "test" in message:
+            row = report.rows[message["test"]]
+            row.got, row.error = _one_line(message["got"]), message["error"]
+            row.ok = row.error is None and message["got"] == row.expected
+        elif "absent" in message:
+            absent.append(message["absent"])
+        elif "note" in message:
+            report.notes.append(message["note"])
+        elif "fatal" in message:
+            report.fatal = message["fatal"]
+    report.rows = [row for i, row in enumerate(report.rows) if i not in absent]
+    return report
+
+
+def run(path: str, seconds: float = 10.0) -> Report:
+    """Judge a file in a process of its own.
+
+    Args:
+        path: the learner's file.
+        seconds: how long importing it, and each test, may take.
+    """
+    name = _one_line(Path(path).name, 40)
+    problem = _syntax_problem(path)
+    if problem:
+        report = _blank(name)
+        report.fatal = f"{name} {problem}"
+        return report
+
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8:backslashreplace"}
+    process = subprocess.Popen(
+        [sys.executable, "-u", __file__, "--judge", path],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
+    lines: queue.Queue[bytes | None] = queue.Queue()
+    printed = _Printed()
+    threads = [
+        threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True),
+        threading.Thread(target=printed.read, args=(process.stderr,), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    messages: list[dict[str, Any]] = []
+    stopped = None
+    at = "before its import"
+    limit = 120.0  # for importing torch; the file's own time starts at "ready"
+    try:
+        while True:
+            line = lines.get(timeout=limit)
+            if line is None:
+                code = process.wait(timeout=limit)
+                stopped = f"{name} ended the process (exit code {code}) {at}."
+                if not messages:
+                    stopped = f"The judging process did not start (exit code {code})."
+                break
+            message = json.loads(line)
+            messages.append(message)
+            at = message.get("at", at)
+            if "ready" in message:
+                limit = seconds
+            if "done" in message or "fatal" in message:
+                break
+    except (queue.Empty, subprocess.TimeoutExpired):
+        stopped = f"{name} did not finish within {limit:g} s {at}; it was stopped."
+    finally:
+        _stop(process)
+        for thread in threads:
+            thread.join(timeout=1)
+
+    report = collect(name, messages)
+    report.fatal = report.fatal or stopped
+    report.printed = printed.lines()
+    return report
+
+
+def _syntax_problem(path: str) -> str | None:
+    """Return why the file cannot be parsed, without running it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(Path(path).read_bytes(), path)
+    except SyntaxError as error:
+        line = f"line {error.lineno}: " if error.lineno else ""
+        return f"does not parse: {line}{_one_line(error.msg)}."
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"does not parse: {_one_line(str(error))}."
+    return None
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and what it has started."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+
+
+def _read_lines(stream: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put(None)
+
+
+class _Printed:
+    """Reads a stream to its end, and keeps only its beginning."""
+
+    def __init__(self) -> None:
+        self.kept = b""
+        self.newlines = 0
+
+    def read(self, stream: IO[bytes]) -> None:
+        while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
+            self.newlines += chunk.count(b"\n")
+            self.kept += chunk[: 4096 - len(self.kept)]
+
+    def lines(self, at_most: int = 10) -> list[str]:
+        text = self.kept.decode("utf-8", "replace").rstrip("\n")
+        if not text:
+            return []
+        lines = [_one_line(line, WIDTH - 2) for line in text.split("\n")[:at_most]]
+        more = self.newlines - len(lines)
+        return lines + ([f"... and {more} more lines"] if more > 0 else [])
+
+
+# --- the words ------------------------------------------------------------------------------------
+
+
+def render(report: Report, marks: tuple[str, str] = ("✓", "✗")) -> str:
+    """Return the report as text, at most 72 columns wide, its last line "n/n passed"."""
+    blocks = []
+    if any(row.got != NOT_RUN for row in report.rows):
+        blocks.append(_table(report.rows, marks))
+    reasons = [report.fatal] if report.fatal else []
+    reasons += _errors(report.rows) + _hints(report.rows)
+    if report.passed:
+        reasons += [f"Not judged: {note}" for note in report.notes]
+    if reasons:
+        blocks.append("\n".join(_wrap(reason) for reason in reasons))
+    if report.printed:
+        lines = [f"Printed by {report.name}:", *(f"  {line}" for line in report.printed)]
+        blocks.append("\n".join(lines))
+    passed = sum(row.ok for row in report.rows)
+    blocks.append(f"{passed}/{len(report.rows)} passed")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(rows: list[Row], marks: tuple[str, str]) -> str:
+    pad = max(map(len, marks))
+
+    def line(mark: str, name: str, expected: str, got: str) -> str:
+        text = f"{mark:<{pad}} {name:<{NAME}} {expected:<{EXPECTED}} {_fit(got, GOT)}"
+        return text.rstrip()
+
+    lines = [line("", "test", "expected", "got")]
+    for row in rows:
+        mark = "" if row.got == "" else marks[0] if row.ok else marks[1]
+        lines.append(line(mark, row.name, row.expected, row.got))
+    return "\n".join(lines)
+
+
+def _fit(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _errors(rows: list[Row]) -> list[str]:
+    """One sentence for each different error, with the tests that it ended."""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        if row.error:
+            names.setdefault(row.error, []).append(row.name)
+    sentences = []
+    for error, tests in names.items():
+        who = ", ".join(tests if len(tests) <= 3 else [*tests[:2], f"{len(tests) - 2} more"])
+        sentences.append(f"{'every test' if len(tests) == len(rows) else who}: {error}")
+    return sentences
+
+
+def _hints(rows: list[Row], at_most: int = 4) -> list[str]:
+    """Why the first failed tests failed; the others are often the same mistake."""
+    failed = [row for row in rows if not row.ok and not row.error and row.got not in ("", NOT_RUN)]
+    return [f"{row.name}: {row.hint}" for row in failed[:at_most]]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Say it in one line."""
+        _complain(f"{message}; try --help")
+        raise SystemExit(2)
+
+
+def _complain(message: str) -> None:
+    print(f"harness: {message}", file=sys.stderr)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
+    parser = _Parser(
+        prog="python -m customgrad.lessons.relu.harness",
+        description="Judge a solution of the ReLU problem: one row per test.",
+        epilog="Exit codes: 0 if every test passed, 1 if not, or if the file could not be "
+        "judged, 2 for a wrong command line or a missing file.",
+    )
+    parser.add_argument("file", nargs="?", help="your solution, such as my_relu.py")
+    parser.add_argument("--list", action="store_true", help="show the tests and run nothing")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10.0,
+        help="how long the import, and each test, may take (default: 10)",
+    )
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+
+    if options.list:
+        _print(_blank("", got=""))
+        return 0
+    if options.file is None:
+        _complain("name your file, such as my_relu.py; try --help")
+        return 2
+    path = Path(options.file)
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "is no file"
+        _complain(f"{options.file} {what if path.exists() else 'does not exist'}; name your file")
+        return 2
+    if not options.seconds > 0:
+        _complain(f"--seconds must be more than 0, got {options.seconds:g}")
+        return 2
+    try:
+        report = run(options.file, options.seconds)
+    except OSError as error:
+        _complain(f"{options.file} cannot be read: {error.strerror}")
+        return 2
+    _print(report)
+    return 0 if report.passed else 1
+
+
+def _print(report: Report) -> None:
+    """Print in what the terminal can show: some encodings have no check mark."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    marks = ("✓", "✗")
+    try:
+        "".join(marks).encode(encoding)
+    except UnicodeEncodeError:
+        marks = ("ok", "no")
+    text = render(report, marks)
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--judge"]:
+        _judge_here(sys.argv[2])
+    raise SystemExit(main())

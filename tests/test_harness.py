@@ -1,0 +1,746 @@
+"""The ReLU harness: right and wrong solutions, and files that cannot be judged."""
+
+import itertools
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from customgrad.lessons.relu import harness
+
+ROOT = Path(__file__).parents[1]
+SOLUTION = ROOT / "customgrad/functions/relu.py"
+STARTER = ROOT / "customgrad/lessons/relu/starter.py"
+NAMES = [test.name for test in harness.TESTS]
+N = len(NAMES)
+
+
+def solution(
+    forward="return x.clamp(min=0)",
+    backward="return g.masked_fill(x <= 0, 0)",
+    save="ctx.save_for_backward(x)",
+    load="(x,) = ctx.saved_tensors",
+    before="",
+    after="",
+    static_forward="@staticmethod",
+    static_backward="@staticmethod",
+    demo="return {'output': y.tolist(), 'grad': x.grad.tolist()}",
+):
+    """A solution's text: right as it stands, wrong where an argument replaces a line."""
+    return f"""import torch
+{before}
+class CustomReLU(torch.autograd.Function):
+    {static_forward}
+    def forward(ctx, x):
+        {save}
+        {forward}
+    {static_backward}
+    def backward(ctx, g):
+        {load}
+        {backward}
+
+def custom_relu_demo():
+    x = torch.tensor([-2.0, -1.0, 0.0, 1.0, 2.0], requires_grad=True)
+    y = CustomReLU.apply(x)
+    y.sum().backward()
+    {demo}
+{after}
+"""
+
+
+RIGHT = {
+    "as it stands": solution(),
+    "mask times cotangent": solution(backward="return g * (x > 0)"),
+    "output saved": solution(
+        save="",
+        forward="y = x.clamp(min=0); ctx.save_for_backward(y); return y",
+    ),
+    "mask saved": solution(
+        save="ctx.save_for_backward(x > 0)", backward="return torch.where(x, g, 0)"
+    ),
+    "clone and index": solution(backward="h = g.clone(); h[x <= 0] = 0; return h"),
+    "two gradients, one of them None": solution(backward="return g * (x > 0), None"),
+    "setup_context": """import torch
+class CustomReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x.clamp(min=0)
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+    @staticmethod
+    def backward(ctx, g):
+        return g * (ctx.saved_tensors[0] > 0)
+def custom_relu_demo():
+    return {"grad": [0, 0, 0, 1, 1], "output": [0, 0, 0, 1, 2]}
+""",
+    "a global set wrongly": solution(before="torch.set_grad_enabled(False)").replace(
+        "    y.sum().backward()", "    y.sum().backward()"
+    ),
+}
+
+EVERY_GRADIENT = {
+    *("gradient", "gradient at 0", "gradient at -0.0", "uses grad_output"),
+    *("inside a larger graph", "two calls do not mix", "backward twice", "input left alone"),
+    *("grad_output left alone", "0-d tensor", "empty tensor", "transposed matrix"),
+    *("dtypes kept", "static methods", "demo"),
+}
+# name: (text, the rows that fail, what the text says)
+WRONG = {
+    ">= at zero": (
+        solution(backward="return g * (x >= 0)"),
+        {"gradient at 0": "[1]", "gradient at -0.0": "[1]", "demo": "'grad'[2] is 1.0"},
+        "gradient at 0: At 0 torch.relu takes the gradient 0",
+    ),
+    "-0.0 is not seen as zero": (
+        solution(backward="return g * ~(torch.signbit(x) & (x != 0) | (1 / x == float('inf')))"),
+        {"gradient at -0.0": "[1]"},
+        "gradient at -0.0: -0.0 equals 0: its gradient is 0, too.",
+    ),
+    "grad_output forgotten": (
+        solution(backward="return (x > 0).to(g.dtype)"),
+        {
+            "uses grad_output": "[0, 1, 1, 1]",
+            "inside a larger graph": "[0, 2]",
+            "transposed matrix": "[[1, 0], [0, 1]]",
+        },
+        "uses grad_output: backward returns the gradient of the loss",
+    ),
+    "grad_output passed on": (
+        solution(backward="return g"),
+        {
+            "gradient": "[1, 1, 1, 1]",
+            "gradient at 0": "[1]",
+            "gradient at -0.0": "[1]",
+            "uses grad_output": "[10, 20, 30, -40]",
+            "two calls do not mix": "[1, 1] [1, 1]",
+            "backward twice": "[2, 2]",
+            "transposed matrix": "[[5, 7], [6, 8]]",
+            "demo": "'grad'[0] is 1.0",
+        },
+        "gradient: The slope is 0 left of zero and 1 right of it.",
+    ),
+    "mask of the cotangent": (
+        solution(backward="return g * (g > 0)"),
+        {
+            "gradient": "[1, 1, 1, 1]",
+            "gradient at 0": "[1]",
+            "gradient at -0.0": "[1]",
+            "uses grad_output": "[10, 20, 30, 0]",
+            "two calls do not mix": "[1, 1] [1, 1]",
+            "backward twice": "[2, 2]",
+            "transposed matrix": "[[5, 7], [6, 8]]",
+            "demo": "'grad'[0] is 1.0",
+        },
+        "",
+    ),
+    "cotangent clamped": (
+        solution(backward="return g.clamp(min=0) * (x > 0)"),
+        {"uses grad_output": "[0, 20, 30, 0]"},
+        "uses grad_output",
+    ),
+    "cotangent changed": (
+        solution(backward="g[x <= 0] = 0; return g"),
+        {"grad_output left alone": "[0, 20]"},
+        "grad_output left alone: grad_output changed",
+    ),
+    "input changed": (
+        solution(forward="return x.clamp_(min=0).clone()"),
+        {"input left alone": "[0, 2]"},
+        "input left alone: The input changed",
+    ),
+    "saved tensor changed": (
+        solution(
+            save="m = (x > 0).to(x.dtype); ctx.save_for_backward(m); ctx.m = m",
+            load="(x,) = ctx.saved_tensors",
+            backward="h = g * x; x.data.zero_(); return h",
+        ),
+        {"backward twice": "[0, 1]"},
+        "backward twice: A second backward over the same graph",
+    ),
+    "kept on the class": (
+        solution(
+            save="ctx.save_for_backward(x); CustomReLU.x = x",
+            load="x = CustomReLU.x",
+        ),
+        {"two calls do not mix": "[1, 0] [1, 0]"},
+        "two calls do not mix: Each call needs what it saved",
+    ),
+    "kept as an attribute": (
+        solution(save="ctx.x = x", load="x = ctx.x"),
+        {"saves for backward": "0 tensors"},
+        "saves for backward: Save the one tensor that backward needs",
+    ),
+    "two tensors saved": (
+        solution(save="ctx.save_for_backward(x, x > 0)", load="x, _ = ctx.saved_tensors"),
+        {"saves for backward": "2 tensors"},
+        "saves for backward",
+    ),
+    "nothing saved": (
+        solution(save=""),
+        dict.fromkeys(EVERY_GRADIENT, "ValueError") | {"saves for backward": "0 tensors"},
+        "13 more: ValueError (line 10): not enough values to unpack",
+    ),
+    "wrong number of gradients": (
+        solution(backward="return g, g"),
+        dict.fromkeys(EVERY_GRADIENT, "RuntimeError"),
+        "returned an incorrect number of gradients (expected 1, got 2)",
+    ),
+    "no gradient": (
+        solution(backward="pass"),
+        {
+            "gradient": "None",
+            "gradient at 0": "None",
+            "gradient at -0.0": "None",
+            "uses grad_output": "None",
+            "inside a larger graph": "None",
+            "two calls do not mix": "None None",
+            "backward twice": "None",
+            "0-d tensor": "3, None",
+            "empty tensor": "[], None",
+            "transposed matrix": "None",
+            "demo": "AttributeError",
+        },
+        "demo: AttributeError (line 17): 'NoneType' object has no attribute",
+    ),
+    "instance methods": (
+        solution(static_forward="", static_backward="")
+        .replace("forward(ctx", "forward(self, ctx")
+        .replace("backward(ctx", "backward(self, ctx"),
+        dict.fromkeys(NAMES, "TypeError"),
+        "every test: TypeError: CustomReLU.forward() missing 1 required",
+    ),
+    "forward not static": (
+        solution(static_forward=""),
+        {"static methods": "backward"},
+        "static methods: Both forward and backward need @staticmethod.",
+    ),
+    "neither static": (
+        solution(static_forward="", static_backward=""),
+        {"static methods": "neither"},
+        "static methods",
+    ),
+    "leaky": (
+        solution(forward="return torch.where(x > 0, x, 0.125 * x)"),
+        {"values": "[-0.25, -0.125, 0, 1, 2]", "fractions": "[-0.0625, 0.25, 100.5]"},
+        "values: forward returns max(x, 0).",
+    ),
+    "rounded": (
+        solution(forward="return x.clamp(min=0).round()"),
+        {"fractions": "[0, 0, 100]"},
+        "fractions: Positive numbers stay what they are.",
+    ),
+    "at most 6": (
+        solution(forward="return x.clamp(0, 6)"),
+        {"fractions": "[0, 0.25, 6]"},
+        "fractions",
+    ),
+    "float32 always": (
+        solution(forward="return x.clamp(min=0).float()"),
+        {"dtypes kept": "float32, float32"},
+        "dtypes kept: The output has the input's dtype",
+    ),
+    "one dimension at least": (
+        solution(forward="return torch.atleast_1d(x.clamp(min=0))"),
+        {"0-d tensor": "[3], 1"},
+        "0-d tensor: A tensor without dimensions gives one, too.",
+    ),
+    "no empty tensors": (
+        solution(backward="x.max(); return g * (x > 0)"),
+        {"empty tensor": "RuntimeError"},
+        "empty tensor: RuntimeError (line 11): max()",
+    ),
+    "memory order": (
+        solution(
+            backward="m = torch.as_strided(x, x.shape, g.contiguous().stride()); return g * (m > 0)"
+        ),
+        {"transposed matrix": "[[5, 7], [0, 0]]"},
+        "transposed matrix: The input is a transposed view",
+    ),
+    "detached": (
+        solution(backward="return torch.zeros_like(g)"),
+        {
+            "gradient": "[0, 0, 0, 0]",
+            "uses grad_output": "[0, 0, 0, 0]",
+            "inside a larger graph": "[0, 0]",
+            "two calls do not mix": "[0, 0] [0, 0]",
+            "backward twice": "[0, 0]",
+            "0-d tensor": "3, 0",
+            "transposed matrix": "[[0, 0], [0, 0]]",
+            "demo": "'grad'[3] is 0.0",
+        },
+        "",
+    ),
+    "a tuple from forward": (
+        solution(forward="return x.clamp(min=0), x"),
+        dict.fromkeys(EVERY_GRADIENT - {"demo"}, "TypeError")
+        | {"values": "a tuple, no tensor", "fractions": "a tuple, no tensor"}
+        | dict.fromkeys(("two calls do not mix", "backward twice", "demo"), "AttributeError"),
+        "forward returned a tuple, no tensor",
+    ),
+    "demo with tensors": (
+        solution(demo="return {'output': y, 'grad': x.grad}"),
+        {"demo": "'output' is a Tensor"},
+        "demo: custom_relu_demo() must return {'output': [0.0, 0.0, 0.0, 1.0, 2.0],",
+    ),
+    "demo with other keys": (
+        solution(demo="return {'out': y.tolist(), 'grad': x.grad.tolist()}"),
+        {"demo": "keys out, grad"},
+        "demo",
+    ),
+    "demo with a tuple": (
+        solution(demo="return y.tolist(), x.grad.tolist()"),
+        {"demo": "a tuple"},
+        "demo",
+    ),
+    "demo too short": (
+        solution(demo="return {'output': y.tolist()[:4], 'grad': x.grad.tolist()}"),
+        {"demo": "'output' has 4 numbers"},
+        "demo",
+    ),
+    "demo prints only": (solution(demo="print(y)"), {"demo": "a NoneType"}, "demo"),
+    "exit in forward": (
+        solution(forward="exit()"),
+        dict.fromkeys(NAMES, "SystemExit"),
+        "every test: SystemExit (line 7)",
+    ),
+}
+
+numbers = itertools.count()
+
+
+def judge_text(text, folder):
+    """Judge in this process, which is faster and just as good for files that behave."""
+    path = folder / f"my_relu_{next(numbers)}.py"
+    path.write_text(text, encoding="utf-8")
+    return judge_file(path)
+
+
+def judge_file(path):
+    import torch
+
+    messages = []
+    grad_mode = torch.is_grad_enabled()
+    try:
+        harness.judge(str(path), messages.append)
+    finally:
+        torch.set_grad_enabled(grad_mode)
+        sys.modules.pop("learner", None)
+    return harness.collect(path.name, messages)
+
+
+def failures(report):
+    return {row.name: row.got for row in report.rows if not row.ok}
+
+
+# --- solutions -------------------------------------------------------------------------------
+
+
+def test_the_packages_own_function_passes():
+    report = judge_file(SOLUTION)
+    assert failures(report) == {}
+    assert report.notes == []
+    assert report.passed
+    assert harness.render(report).endswith(
+        f"demo                    as in the task     as in the task\n\n{N}/{N} passed\n"
+    )
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right(name, tmp_path):
+    report = judge_text(RIGHT[name], tmp_path)
+    assert failures(report) == {}
+    assert report.fatal is None
+    assert report.passed
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong(name, tmp_path):
+    text, expected, words = WRONG[name]
+    report = judge_text(text, tmp_path)
+    assert failures(report) == expected
+    assert not report.passed
+    rendered = harness.render(report)
+    assert " ".join(words.split()) in " ".join(rendered.split())
+    assert rendered.splitlines()[-1] == f"{N - len(expected)}/{N} passed"
+    check_form(rendered)
+
+
+def test_every_row_has_a_wrong_solution_that_fails_it():
+    assert set().union(*(expected for _, expected, _ in WRONG.values())) == set(NAMES)
+
+
+def test_starter_passes_nothing():
+    report = judge_file(STARTER)
+    assert failures(report) == dict.fromkeys(NAMES, "NotImplementedError")
+    rendered = harness.render(report)
+    assert rendered.endswith(
+        f"\n\nvalues, fractions, {N - 3} more: NotImplementedError (line 11): your forward\n"
+        "  goes here\n"
+        "demo: NotImplementedError (line 19): your demo goes here\n"
+        f"\n0/{N} passed\n"
+    )
+    check_form(rendered)
+
+
+def test_without_a_demo(tmp_path):
+    text = solution()
+    report = judge_text(text[: text.index("def custom_relu_demo")], tmp_path)
+    assert report.passed
+    assert harness.render(report).endswith(f"{N - 1}/{N - 1} passed\n")
+
+
+NOTES = {
+    "mask times cotangent": (
+        solution(backward="return g * (x > 0)"),
+        [
+            "at a NaN input your gradient is 0, torch.relu's is 1.",
+            "for an infinite grad_output where x <= 0 your gradient is nan, torch.relu's is 0.",
+            "for a NaN grad_output where x <= 0 your gradient is nan, torch.relu's is 0.",
+        ],
+    ),
+    "NaN to zero": (
+        solution(forward="return torch.where(x > 0, x, 0)"),
+        ["at a NaN input your output is 0, torch.relu's is nan."],
+    ),
+    "differentiable once": (
+        solution(backward="return g.detach().masked_fill(x <= 0, 0)"),
+        ["the second derivative of relu(x)^3 at -1, 2 is [0, 12], with yours a RuntimeError."],
+    ),
+    "raises": (
+        solution(backward="assert not x.isnan().any(); return g.masked_fill(x <= 0, 0)"),
+        ["with numbers that are not finite: AssertionError (line 11)."],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_not_finite_is_noted_and_not_judged(name, tmp_path):
+    text, notes = NOTES[name]
+    report = judge_text(text, tmp_path)
+    assert report.passed
+    assert report.notes == notes
+    rendered = harness.render(report)
+    assert f"Not judged: {notes[0]}" in " ".join(rendered.split())
+    assert rendered.endswith(f"{N}/{N} passed\n")
+    check_form(rendered)
+
+
+# --- files that cannot be judged -------------------------------------------------------------
+
+UNFIT = {
+    "empty": ("", "f.py defines no CustomReLU."),
+    "another name": ("class Custom_ReLU: pass", "f.py defines no CustomReLU."),
+    "no Function": (
+        "class CustomReLU: pass",
+        "CustomReLU in f.py is no torch.autograd.Function.",
+    ),
+    "a function": (
+        "def CustomReLU(x): return x",
+        "CustomReLU in f.py is no torch.autograd.Function.",
+    ),
+    "raises": (
+        "a = 1\nb = a / 0\n",
+        "f.py raised ZeroDivisionError (line 2): division by zero while it was imported.",
+    ),
+    "imports what is not there": (
+        "import torhc",
+        "f.py raised ModuleNotFoundError (line 1): No module named 'torhc' while it was imported.",
+    ),
+    "exits": ("exit()", "f.py called exit() while it was imported."),
+    "interrupts": (
+        "raise KeyboardInterrupt",
+        "f.py raised KeyboardInterrupt (line 1) while it was imported.",
+    ),
+    "deletes its class": (solution(after="del CustomReLU"), "f.py defines no CustomReLU."),
+    "an error without words": (
+        "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+        "f.py raised E (line 3) while it was imported.",
+    ),
+    "an error with many words": (
+        "raise ValueError('a\\x1b[31m b\\n' * 1000)",
+        "f.py raised ValueError (line 1): "
+        + ("a?[31m b " * 40)[:157]
+        + "... while it was imported.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_unfit(name, tmp_path):
+    text, sentence = UNFIT[name]
+    (tmp_path / "f.py").write_text(text, encoding="utf-8")
+    report = judge_file(tmp_path / "f.py")
+    assert report.fatal == sentence
+    rendered = harness.render(report)
+    assert " ".join(rendered.split()) == f"{sentence} 0/{N} passed"
+    check_form(rendered)
+
+
+UNPARSED = {
+    "a colon missing": (b"import torch\n\nclass CustomReLU\n", "line 3: expected ':'."),
+    "indentation": (b"def f():\nreturn 1\n", "line 2: expected an indented block after function"),
+    "not text": (b"x = '\xff\xfe'\n", "(unicode error) 'utf-8' codec can't decode byte 0xff"),
+    "null bytes": (b"x = 1\0\n", "source code string cannot contain null bytes."),
+    "an unknown encoding": (b"# coding: klingon\n", "unknown encoding: klingon"),
+}
+
+
+@pytest.mark.parametrize("name", UNPARSED)
+def test_what_does_not_parse_is_not_run(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(subprocess, "Popen", None)
+    source, words = UNPARSED[name]
+    (tmp_path / "f.py").write_bytes(source)
+    report = harness.run(str(tmp_path / "f.py"))
+    assert report.fatal.startswith(f"f.py does not parse: {words}")
+    assert harness.render(report).endswith(f"\n\n0/{N} passed\n")
+
+
+LOOP = "\nwhile True: pass\n"
+# Those that need a process of their own: (text, seconds, sentence, tests passed, printed)
+UNRULY = {
+    "well-behaved": (solution(), 60, None, N, []),
+    "loops in import": (LOOP, 1, "f.py did not finish within 1 s while it was imported;", 0, []),
+    "loops in backward": (
+        solution(backward=LOOP.strip()),
+        5,
+        "f.py did not finish within 5 s in the test 'gradient'; it was stopped.",
+        2,
+        [],
+    ),
+    "ends the process in import": (
+        "import os; os._exit(0)",
+        60,
+        "f.py ended the process (exit code 0) while it was imported.",
+        0,
+        [],
+    ),
+    "ends the process in backward": (
+        solution(before="import os", backward="os._exit(7)"),
+        60,
+        "f.py ended the process (exit code 7) in the test 'gradient'.",
+        2,
+        [],
+    ),
+    "prints a megabyte": (
+        "print('a' * 2**20)\nprint('b\\n' * 2**20)\n" + solution(),
+        60,
+        None,
+        N,
+        ["a" * 67 + "...", "... and 1048577 more lines"],
+    ),
+    "prints JSON and bytes": (
+        "import os\nos.write(1, b'{\"done\": true}\\n\\xff\\n')\nprint('\\x1b[2J✓')\n" + solution(),
+        60,
+        None,
+        N,
+        ['{"done": true}', "?", "?[2J✓"],
+    ),
+    "prints for ever": (
+        "while True: print('x' * 1000)",
+        1,
+        "f.py did not finish within 1 s while it was imported; it was stopped.",
+        0,
+        ["x" * 67 + "..."] * 4,
+    ),
+    "reads input": (
+        "name = input('name? ')",
+        60,
+        "f.py raised EOFError (line 1): EOF when reading a line while it was imported.",
+        0,
+        ["name?"],
+    ),
+    "deletes things": (
+        "import os, sys\nos.remove(__file__)\nsys.modules.clear()\nsys.stdout.close()\n"
+        "import builtins\ndel builtins.print\n" + solution(before="del torch.relu"),
+        60,
+        None,
+        N,
+        [],
+    ),
+    "closes everything": (
+        "import os\nos.closerange(0, 256)\n" + solution(),
+        60,
+        "f.py ended the process (exit code",
+        0,
+        [],
+    ),
+    "leaves a thread and a child": (
+        "import threading, time, subprocess, sys\n"
+        "threading.Thread(target=time.sleep, args=(600,)).start()\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n" + solution(),
+        60,
+        None,
+        N,
+        [],
+    ),
+    "imports its neighbour": (
+        "import neighbour\n" + solution(),
+        60,
+        None,
+        N,
+        ["here"],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def unruly(tmp_path_factory):
+    """All reports, made two at a time: most of the time is torch's import."""
+
+    def judge(name):
+        folder = tmp_path_factory.mktemp("unruly")
+        (folder / "neighbour.py").write_text("print('here')")
+        (folder / "f.py").write_text(UNRULY[name][0], encoding="utf-8")
+        return name, harness.run(str(folder / "f.py"), UNRULY[name][1])
+
+    with ThreadPoolExecutor(2) as pool:
+        return dict(pool.map(judge, UNRULY))
+
+
+@pytest.mark.parametrize("name", UNRULY)
+def test_unruly(name, unruly):
+    _, _, sentence, passed, printed = UNRULY[name]
+    report = unruly[name]
+    if sentence is None:
+        assert report.fatal is None
+    else:
+        assert report.fatal.startswith(sentence)
+    assert sum(row.ok for row in report.rows) == passed
+    assert report.passed == (passed == N)
+    assert report.printed[: len(printed)] == printed
+    rendered = harness.render(report)
+    assert rendered.endswith(f"{passed}/{N} passed\n")
+    check_form(rendered)
+
+
+def test_nothing_is_left_over(unruly):
+    assert not [t for t in threading.enumerate() if "_read_lines" in t.name]
+
+
+# --- the text --------------------------------------------------------------------------------
+
+
+def check_form(rendered):
+    lines = rendered.splitlines()
+    assert max(map(len, lines)) <= 72
+    assert not [line for line in lines if line != line.rstrip()]
+    assert "\x1b" not in rendered
+    assert rendered.isprintable() or set(rendered) - {"\n"} == set(rendered.replace("\n", ""))
+    rows = [line for line in lines if line[:2] in ("✓ ", "✗ ")]
+    # The three columns start where the heading says.
+    if rows:
+        head = lines[0]
+        starts = [head.index(word) for word in ("test", "expected", "got")]
+        for row in rows:
+            assert all(row[start] != " " and row[start - 1] == " " for start in starts), row
+
+
+def test_marks_without_unicode():
+    rows = [harness.Row("a", "1", "1", True), harness.Row("b", "1", "2", False, None, "Why.")]
+    rendered = harness.render(harness.Report("f.py", rows), ("ok", "no"))
+    assert rendered == (
+        "   test                    expected           got\n"
+        "ok a                       1                  1\n"
+        "no b                       1                  2\n"
+        "\n"
+        "b: Why.\n"
+        "\n"
+        "1/2 passed\n"
+    )
+    assert rendered.isascii()
+
+
+def test_long_values_are_cut():
+    rows = [harness.Row("a", "1", "x" * 100, False, None, "Why.")]
+    rendered = harness.render(harness.Report("f.py", rows))
+    assert "x" * 23 + "...\n" in rendered
+    check_form(rendered)
+
+
+def test_list(capsys):
+    assert harness.main(["--list"]) == 0
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0].split() == ["test", "expected", "got"]
+    assert lines[1] == "  values                  [0, 0, 0, 1, 2]"
+    assert [line[2:25].rstrip() for line in lines[1 : N + 1]] == NAMES
+    assert lines[N + 1 :] == ["", f"0/{N} passed"]
+
+
+# --- the command line ------------------------------------------------------------------------
+
+USAGE = [
+    ([], "harness: name your file, such as my_relu.py; try --help\n"),
+    (["no_such.py"], "harness: no_such.py does not exist; name your file\n"),
+    (["."], "harness: . is a folder; name your file\n"),
+    ([os.devnull], f"harness: {os.devnull} is no file; name your file\n"),
+    (["a.py", "b.py"], "harness: unrecognized arguments: b.py; try --help\n"),
+    (["--fast", "a.py"], "harness: unrecognized arguments: --fast; try --help\n"),
+    (
+        [str(STARTER), "--seconds", "soon"],
+        "harness: argument --seconds: invalid float value: 'soon'; try --help\n",
+    ),
+    ([str(STARTER), "--seconds", "0"], "harness: --seconds must be more than 0, got 0\n"),
+    ([str(STARTER), "--seconds", "nan"], "harness: --seconds must be more than 0, got nan\n"),
+]
+
+
+@pytest.mark.parametrize(("argv", "message"), USAGE)
+def test_usage_errors_are_one_line(argv, message, capsys):
+    assert harness.main(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == message
+
+
+def test_help_tells_the_exit_codes(capsys):
+    assert harness.main(["--help"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Exit codes: 0 if every test passed, 1 if not, or if the file could not be judged, " in out
+    )
+    assert "2 for a wrong command line or a missing file." in out
+
+
+def command(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "customgrad.lessons.relu.harness", *arguments],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        timeout=300,
+    )
+
+
+def test_command_of_the_solution():
+    done = command(str(SOLUTION), PYTHONIOENCODING="utf-8")
+    assert done.returncode == 0, done
+    assert done.stderr == b""
+    text = done.stdout.decode("utf-8").replace("\r\n", "\n")
+    assert text.count("✓") == N
+    assert text.endswith(f"\n\n{N}/{N} passed\n")
+
+
+def test_command_where_the_terminal_has_no_check_mark(tmp_path):
+    (tmp_path / "f.py").write_text(solution(before="print('∇')"), encoding="utf-8")
+    done = command(str(tmp_path / "f.py"), PYTHONIOENCODING="cp1252")
+    assert done.returncode == 0, done
+    text = done.stdout.decode("cp1252").replace("\r\n", "\n")
+    assert text.count("ok ") == N
+    assert "Printed by f.py:\n  \\u2207\n" in text
+
+
+def test_command_of_a_file_that_does_not_parse(tmp_path):
+    (tmp_path / "f.py").write_text("def f(:")
+    done = command(str(tmp_path / "f.py"))
+    assert done.returncode == 1
+    assert done.stderr == b""
+    assert done.stdout.decode().split() == (
+        f"f.py does not parse: line 1: invalid syntax. 0/{N} passed".split()
+    )
+    assert command("no_such.py").returncode == 2
