@@ -74,6 +74,9 @@ ax.set_title("Mean squared error")
 ax.set_xlabel("step")
 plt.show()
 
+# %% [markdown]
+# The gradients themselves: one line a weight from the custom backward, with autograd's marks on it.
+
 # %% alt="Three weight gradients shrink to zero; at each step autograd's marks lie on our lines."
 custom = torch.stack([step["weight"][0] for step in record.custom])
 autograd = torch.stack([step["weight"][0] for step in record.autograd])

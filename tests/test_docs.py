@@ -9,7 +9,6 @@ from sitetools import audit, pages
 
 PAGES = pages.pages()
 HANDBOOK = [p for p in PAGES if p.parent.name in {"background", "relu", "backprop"}]
-EXPLAINING = [p for p in HANDBOOK if p.name != "problem.md"]
 ADDRESSES = pages.ROOT / "tests" / "addresses.txt"
 
 
@@ -47,7 +46,7 @@ def headings(page):
     return [line.strip() for _, line in pages.outside(page, text) if line.startswith("## ")]
 
 
-@pytest.mark.parametrize("page", EXPLAINING, ids=ids)
+@pytest.mark.parametrize("page", HANDBOOK, ids=ids)
 def test_handbook_pages_end_with_what_they_showed(page):
     found = headings(page)
     assert found[-1:] == ["## In short"], (

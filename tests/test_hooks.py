@@ -276,6 +276,13 @@ def test_damaged_output_is_made_again(tmp_path, runs, monkeypatch, damage):
     assert [p.name for p in kept.parent.iterdir()] == [kept.name]  # nothing half-written
 
 
+@pytest.mark.parametrize(("command", "kept"), [("serve", True), ("build", False)])
+def test_compiled_templates_are_kept_while_serving(config, monkeypatch, command, kept):
+    monkeypatch.setattr(hooks.state, "command", command)
+    env = hooks.on_env(config.theme.get_env(), config, None)
+    assert (env.bytecode_cache is not None) is kept
+
+
 # ---- From cells to a page ----
 
 

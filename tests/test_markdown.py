@@ -222,6 +222,7 @@ def test_two_pairs_do_not_mix(render):
         ("same\nx 1", "same\nx 2", ["1"], ["2"]),
         ("x 1\nmore", "x 1", ["more"], []),
         ("same", "same", [], []),
+        ("[1, 2, 3]", "[0, 1, 2]", ["1", "2", "3"], ["0", "1", "2"]),
         ("RuntimeError: no gradient here", "tensor 1.0 is the result", [], []),
     ],
 )
@@ -230,6 +231,13 @@ def test_marks_stand_on_the_differing_tokens(render, wrong, right, bad, ok):
     assert [token for verdict, token in marks(page) if verdict == "bad"] == bad
     assert [token for verdict, token in marks(page) if verdict == "ok"] == ok
     assert codes(page)[1::2] == [f"{wrong}\n", f"{right}\n"]
+
+
+def test_a_side_may_have_no_output_and_terminals_have_marks_of_their_own(render):
+    sides = pair("1", "2")
+    cut = sides.rindex(COMMENT)
+    assert marks(render(sides[:cut] + "\n</div>\n</div>\n")) == []
+    assert marks(render(sides.replace('title="Output"', '{.terminal title="Output"}'))) == []
 
 
 def test_differing_gives_places_in_the_texts():
@@ -292,6 +300,16 @@ def test_plain_output_has_no_roles(render):
     assert codes(page)[1] == f"{REPORT}\n"
     assert "key" not in page
     assert marks(page) == []
+
+
+def test_bars_of_a_norm_do_not_grow_with_the_line(render):
+    assert render("$\\lVert x \\rVert$").count('<mo stretchy="false">&#x02016;</mo>') == 2
+
+
+def test_backticks_within_a_line_open_no_fence(render):
+    page = render("```a``` and ```b``` stand here.\n\n" + fence("b.py:demo"))
+    assert page.startswith("<p><code>a</code> and <code>b</code> stand here.</p>")
+    assert '<span class="source">b.py</span>' in page
 
 
 def test_wide_things_scroll_and_can_be_reached(render):

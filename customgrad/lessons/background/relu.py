@@ -44,7 +44,7 @@ def ways():
         y = f(x)
         y.sum().backward()
         assert torch.equal(y, torch.relu(x))
-        print(f"{name:<24}", x.grad.tolist())
+        print(f"{name:<24}", x.grad[1].item())
     # --8<-- [end:ways]
 
 
@@ -52,11 +52,12 @@ def stuck():
     # --8<-- [start:stuck]
     import torch
 
-    for f in (torch.relu, lambda x: x.clamp(min=0)):
+    ways = {"relu": torch.relu, "clamp": lambda x: x.clamp(min=0)}
+    for name, f in ways.items():
         weight = torch.zeros(3, requires_grad=True)
         inputs = torch.tensor([1.0, 2.0, 3.0])
         f(weight @ inputs).backward()
-        print(weight.grad.tolist())
+        print(f"{name:<6}", weight.grad.tolist())
     # --8<-- [end:stuck]
 
 
@@ -87,7 +88,8 @@ def average():
 
     for at in (0.0, 5e-7, 2e-6):
         x = torch.tensor([at], dtype=torch.float64, requires_grad=True)
-        print(at, gradcheck(torch.relu, x, raise_exception=False))
+        passed = gradcheck(torch.relu, x, raise_exception=False)
+        print(f"at {at}: {passed}")
     # --8<-- [end:average]
 
 
@@ -105,12 +107,13 @@ def blind():
     }
     torch.manual_seed(0)
     away = torch.randn(9, dtype=torch.float64, requires_grad=True)
+    print("         grad  at 0   away")
     for name, f in functions.items():
         x = zero.clone().requires_grad_()
         f(x).backward()
         here = gradcheck(f, x, raise_exception=False)
         there = gradcheck(f, away, raise_exception=False)
-        print(f"{name:<8} grad {x.grad.item()}  at 0 {here!s:<5}  away {there}")
+        print(f"{name:<8} {x.grad.item()}   {here!s:<5}  {there}")
     # --8<-- [end:blind]
 
 
@@ -164,7 +167,8 @@ def ties():
     a = torch.tensor(5.0, requires_grad=True)
     b = torch.tensor(5.0, requires_grad=True)
     for f in (torch.maximum, torch.fmax):
-        print(f"{f.__name__:<14}", *torch.autograd.grad(f(a, b), (a, b)))
+        grads = torch.autograd.grad(f(a, b), (a, b))
+        print(f"{f.__name__:<14}", [g.item() for g in grads])
     # --8<-- [end:ties]
 
 

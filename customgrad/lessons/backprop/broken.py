@@ -1,4 +1,4 @@
-"""Mistakes that published examples of custom backprop make, each run beside its repair."""
+"""Mistakes of published custom backprop examples, each beside its repair."""
 
 
 def saved_wrong():
@@ -116,17 +116,11 @@ def transposed_wrong():
             grad_w = x.T @ grad_output
             return grad_output @ w, grad_w
 
-    def grad_w(n_out):
-        x = torch.tensor([[1.0, 5.0]])
-        w = torch.ones(n_out, 2)
-        w.requires_grad_()
-        g = torch.arange(1.0, n_out + 1)
-        Linear.apply(x, w).backward(g[None])
-        return w.grad.tolist()
-
-    print(grad_w(2))
+    x = torch.tensor([[1.0, 5.0]])
+    w = torch.ones(3, 2, requires_grad=True)
+    G = torch.tensor([[1.0, 2.0, 3.0]])
     try:
-        print(grad_w(3))
+        Linear.apply(x, w).backward(G)
     except RuntimeError as error:
         text = f"RuntimeError: {error}"
         print(textwrap.fill(text, 40))
@@ -149,17 +143,23 @@ def transposed_right():
             grad_w = grad_output.T @ x
             return grad_output @ w, grad_w
 
-    def grad_w(n_out):
-        x = torch.tensor([[1.0, 5.0]])
-        w = torch.ones(n_out, 2)
-        w.requires_grad_()
-        g = torch.arange(1.0, n_out + 1)
-        Linear.apply(x, w).backward(g[None])
-        return w.grad.tolist()
-
-    print(grad_w(2))
-    print(grad_w(3))
+    x = torch.tensor([[1.0, 5.0]])
+    w = torch.ones(3, 2, requires_grad=True)
+    G = torch.tensor([[1.0, 2.0, 3.0]])
+    Linear.apply(x, w).backward(G)
+    print(w.grad.tolist())
     # --8<-- [end:transposed_right]
+
+
+def square():
+    # --8<-- [start:square]
+    import torch
+
+    x = torch.tensor([[1.0, 5.0]])
+    G = torch.tensor([[1.0, 2.0]])  # two outputs, as many as inputs
+    print("x.T @ G", (x.T @ G).tolist())
+    print("G.T @ x", (G.T @ x).tolist())
+    # --8<-- [end:square]
 
 
 def outside_wrong():
@@ -338,6 +338,7 @@ def main():
     unchanged_right()
     transposed_wrong()
     transposed_right()
+    square()
     outside_wrong()
     outside_right()
     bypassed_wrong()

@@ -61,9 +61,11 @@ def compare():
     import torch
     from customgrad.functions import Linear
 
-    X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
-    W = torch.tensor([[1.0, 0.0, -1.0], [2.0, 1.0, 0.0]], requires_grad=True)
-    b = torch.tensor([10.0, 20.0], requires_grad=True)
+    X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    W = torch.tensor([[1.0, 0.0, -1.0], [2.0, 1.0, 0.0]])
+    b = torch.tensor([10.0, 20.0])
+    for tensor in (X, W, b):
+        tensor.requires_grad_()
     G = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
     ours = Linear.apply(X, W, b)
@@ -73,7 +75,8 @@ def compare():
     grads = torch.autograd.grad(ours, (X, W, b), G)
     wanted = torch.autograd.grad(torchs, (X, W, b), G)
     for i, name in enumerate("XWb"):
-        print("grad", name, grads[i].tolist(), torch.equal(grads[i], wanted[i]))
+        same = torch.equal(grads[i], wanted[i])
+        print("grad", name, grads[i].tolist(), same)
     # --8<-- [end:compare]
 
 

@@ -91,12 +91,12 @@ def disagree():
 
     x = torch.tensor([0.4, 1.7], dtype=torch.float64, requires_grad=True)
 
-    def holds(function, *arguments):
-        return gradcheck(function.apply, (x, *arguments), raise_exception=False)
+    def holds(function, *inputs):
+        return gradcheck(function.apply, inputs, raise_exception=False)
 
-    print("Reverse  ", holds(Reverse))
-    print("Clip 0.5 ", holds(Clip, 0.5))
-    print("Clip 1.0 ", holds(Clip, 1.0))
+    print("Reverse  ", holds(Reverse, x))
+    print("Clip 0.5 ", holds(Clip, x, 0.5))
+    print("Clip 1.0 ", holds(Clip, x, 1.0))
     try:
         gradcheck(Round.apply, (x,))
     except RuntimeError as error:
@@ -144,7 +144,8 @@ def through():
     import torch
     from customgrad.lessons.backprop.rewritten import Round
 
-    for name, rounded in [("torch.round", torch.round), ("Round", Round.apply)]:
+    choices = {"torch.round": torch.round, "Round": Round.apply}
+    for name, rounded in choices.items():
         w = torch.tensor(0.2, requires_grad=True)
         optimizer = torch.optim.SGD([w], lr=0.1)
         losses = []
