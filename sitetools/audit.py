@@ -21,8 +21,8 @@ OUTPUT_INFO = re.compile(
     r'^text (\{\.terminal title="Output"\}|title="Output")$|^\{\.text \.terminal title="Output"\}$'
 )
 WIDTH = 88
-NO_LESSON = {"reference/changelog.md", "reference/citation.md"}
-"""Pages that show no code of the package."""
+NO_LESSON = {"reference/changelog.md", "reference/checks.md", "reference/citation.md"}
+"""Pages that show no section of the package."""
 NO_PAGE = {"relu/harness.py", "relu/starter.py"}
 """Modules beside the lessons that pages use and that are no page's lesson."""
 
@@ -53,9 +53,9 @@ UNITS = {
     "percent": r"%|per ?cent", "times": r"×|x(?!\w)|times",
 }  # fmt: skip
 QUANTITY = re.compile(
-    r"(?<![\w.,$\\^_-])(?P<number>\d+(?:[.,]\d+)*|"
+    r"(?<![\w.,$\\^_-])(?P<number>\d+(?:[.,]\d+)*|(?P<word>"
     + "|".join(WORDS)
-    + r")[\s\u00a0-]?(?P<unit>"
+    + r"))(?(word)[\s\u00a0-]|[\s\u00a0-]?)(?P<unit>"
     + "|".join(UNITS.values())
     + r")(?![\w/])"
 )
@@ -88,7 +88,7 @@ def other_code(page: Path, text: str) -> Problems:
             yield f"{where}: a ~~~ fence is not run; use three backticks"
         if re.match(r"\s*>\s*(```|~~~)", line):
             yield f"{where}: a fence inside a quotation is not run; take it out"
-        if re.search(r"<(pre|code|script|iframe)\b", line, re.IGNORECASE):
+        if re.search(r"<(pre|script|iframe)\b|<code\b(?!.*</code>)", line, re.IGNORECASE):
             yield f"{where}: raw HTML code is not run; use a fence"
         if re.match(r"( {4}|\t)\S", line) and not previous.strip() and not container:
             yield f"{where}: four spaces make a code block that nothing runs; use a fence"

@@ -309,6 +309,16 @@ def clean_state() -> Iterator[None]:
         torch.set_flush_denormal(False)
 
     with warnings.catch_warnings():
+        # A warning that a reader would see is a failure; those that Python hides stay hidden.
+        warnings.simplefilter("error")
+        for hidden in (
+            DeprecationWarning,
+            PendingDeprecationWarning,
+            ImportWarning,
+            ResourceWarning,
+        ):
+            warnings.simplefilter("ignore", hidden)
+        warnings.filterwarnings("error", category=DeprecationWarning, module="__main__")
         reset()
         # A block that draws without a seed must not print the same numbers twice.
         random.seed()

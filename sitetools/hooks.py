@@ -50,6 +50,9 @@ def root_of(config: MkDocsConfig) -> Path:
 def on_startup(*, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
     """Remember whether this is a build to publish or a preview."""
     state.command = command
+    if command == "serve":
+        # customgrad/ is watched: a compiled file written by an example would start another build.
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

@@ -78,6 +78,7 @@ def problems(project, text):
         HEAD + DEFINES + "\n" + USES,
         RIGHT + "\nIt takes 4 bytes, four bytes, an element.\n",
         RIGHT + "\nSee chapter 7, `x = 3`, torch 2.13, 2026-01-01 and [3 things](page.md).\n",
+        RIGHT + "\nA vector of ones, and inline <code>x = 1</code> in a caption.\n",
         RIGHT + "\n- item\n\n    continued in the item\n",
         RIGHT + '\n!!! warning "A fact"\n\n    Its text.\n',
         HEAD + python("page.py:shows", title="A sentence") + output("4 bytes\n"),

@@ -283,6 +283,16 @@ def test_compiled_templates_are_kept_while_serving(config, monkeypatch, command,
     assert (env.bytecode_cache is not None) is kept
 
 
+@pytest.mark.parametrize(("command", "value"), [("serve", "1"), ("build", None)])
+def test_an_example_writes_no_file_that_is_watched(monkeypatch, command, value):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "")  # so that it is put back
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE")
+    monkeypatch.setattr(hooks.state, "command", "build")
+    hooks.on_startup(command=command, dirty=False)
+    assert os.environ.get("PYTHONDONTWRITEBYTECODE") == value
+    assert hooks.state.command == command
+
+
 # ---- From cells to a page ----
 
 
@@ -480,7 +490,7 @@ def small(tmp_path, source=EXAMPLE):
         "mkdocs.yml": SITE.replace("HOOK", str(ROOT / "sitetools" / "hooks.py")),
         "docs/index.md": "# Start\n\n[Page](sub/page.md)\n",
         "docs/sub/page.md": PAGE,
-        "customgrad/code.py": "# --8<-- [start:part]\nprint(1)\n# --8<-- [end:part]\n",
+        "customgrad/code.py": "# --8<-- [start:part]\nprint(1)  # [a](b.md)\n# --8<-- [end:part]\n",
         "theme/empty.html": "",
         "examples/matplotlibrc": (ROOT / "examples" / "matplotlibrc").read_text(encoding="utf-8"),
     }.items():
@@ -553,7 +563,7 @@ def test_a_pages_markdown_holds_its_code(site):
         "# The page\n\n"
         f"See [home]({base}/index.md), [it]({base}/examples/some_example/index.md) "
         "and [there](https://example.org/a).\n\n"
-        '**Wrong:**\n\n```python title="Mind [this](x.md) {.y}"\nprint(1)\n```\n\n'
+        '**Wrong:**\n\n```python title="Mind [this](x.md) {.y}"\nprint(1)  # [a](b.md)\n```\n\n'
         '```text title="Output"\n1\n```\n\n*Figure: A rising line*\n'
     )
 

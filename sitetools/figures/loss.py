@@ -63,7 +63,7 @@ def axes() -> list[str]:
     for power in DECADES:
         value = 10.0**power
         parts.append(path([at(0, value), at(right, value)], "grid"))
-        parts.append(text(LEFT - 6, at(0, value)[1] + 4.5, f"{value:g}", "tick", "end"))
+        parts.append(text(LEFT - 9, at(0, value)[1] + 4.5, f"{value:g}", "tick", "end"))
     parts.append(path([at(0, 10**HIGHEST), at(0, low), at(right, low)], "axis"))
     for step in range(0, STEPS + 1, 20):
         parts.append(text(at(step, low)[0], BOTTOM + 17, str(step), "tick", "middle"))
@@ -83,8 +83,8 @@ def render() -> str:
     same = [
         curve(custom, "bwd"),
         *dots,
-        text(right, at(0, 0.9)[1], "CustomLinear, the line", "label bwd"),
-        text(right, at(0, 0.47)[1], "nn.Linear, the points", "label bwd"),
+        text(right, 42, "CustomLinear: the line", "label bwd"),
+        text(right, 62, "nn.Linear: the points", "label bwd"),
     ]
     less = [
         curve(halved, "axis"),

@@ -266,7 +266,7 @@ def undefined_wrong():
     x = torch.tensor([1.0, 2.0])
     x.requires_grad_()
     y = Scale.apply(x, 3.0)
-    print("y", y.tolist())
+    print(y.tolist())
     try:
         y.sum().backward()
     except AttributeError as error:
@@ -293,9 +293,9 @@ def undefined_right():
     x = torch.tensor([1.0, 2.0])
     x.requires_grad_()
     y = Scale.apply(x, 3.0)
-    print("y", y.tolist())
+    print(y.tolist())
     y.sum().backward()
-    print("x.grad", x.grad.tolist())
+    print(x.grad.tolist())
     # --8<-- [end:undefined_right]
 
 

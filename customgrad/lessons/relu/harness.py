@@ -387,7 +387,8 @@ def _import(path: str) -> tuple[Any, Any]:
     module.__file__ = path
     sys.modules["learner"] = module
     # Compiled here and now: the import system could find an older cached file.
-    exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+    code = compile(Path(path).read_bytes(), path, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
     return getattr(module, "CustomReLU", None), getattr(module, "custom_relu_demo", None)
 
 

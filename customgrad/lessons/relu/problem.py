@@ -118,8 +118,8 @@ def answer():
 
 
 def main():
-    example()
     demo()
+    example()
     constraints()
 
 
