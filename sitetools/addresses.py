@@ -1,7 +1,10 @@
-"""The addresses readers may have linked to: every page and every heading of it.
+"""What must not change unnoticed: the addresses that readers link to, and the lines that pages highlight.
 
-`python -m sitetools.addresses` writes them to tests/addresses.txt, which a test compares with the pages.
+`python -m sitetools.addresses` writes them to tests/addresses.txt and tests/highlights.txt, which a test
+compares with the pages. A highlight is given by line number, and would move silently when its code does.
 """
+
+import re
 
 from sitetools import pages
 
@@ -29,11 +32,40 @@ def flat(tokens: list[dict[str, list]]) -> list[dict[str, str]]:
     return [t for token in tokens for t in ({"id": str(token["id"])}, *flat(token["children"]))]
 
 
+def highlights() -> list[str]:
+    """Return `page: text` of every highlighted line, in page order.
+
+    Raises:
+        LookupError: where a fence highlights a line that it does not have.
+    """
+    found = []
+    for page in pages.pages():
+        for fence in pages.fences(page):
+            where = f"{pages.name(page)}:{fence.line}"
+            if not (numbers := re.search(r'hl_lines="([\d\s-]+)"', fence.info)):
+                continue
+            lines = pages.expand("\n".join(fence.body) + "\n", where).splitlines()
+            for part in numbers[1].split():
+                first, _, last = part.partition("-")
+                for number in range(int(first), int(last or first) + 1):
+                    if number > len(lines):
+                        raise LookupError(f"{where}: hl_lines names line {number} of {len(lines)}")
+                    found.append(
+                        f"{page.relative_to(pages.DOCS).as_posix()}: {lines[number - 1].strip()}"
+                    )
+    return found
+
+
+LISTS = {"addresses.txt": addresses, "highlights.txt": highlights}
+"""File in tests/ → what it lists."""
+
+
 def main() -> None:
-    """Write the list."""
-    target = pages.ROOT / "tests" / "addresses.txt"
-    target.write_text("\n".join(addresses()) + "\n", encoding="utf-8", newline="\n")
-    print(f"{pages.name(target)}: {len(addresses())} addresses")
+    """Write the lists."""
+    for filename, listed in LISTS.items():
+        target = pages.ROOT / "tests" / filename
+        target.write_text("\n".join(listed()) + "\n", encoding="utf-8", newline="\n")
+        print(f"{pages.name(target)}: {len(listed())} lines")
 
 
 if __name__ == "__main__":

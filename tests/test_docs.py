@@ -5,11 +5,10 @@ import tomllib
 
 import pytest
 
-from sitetools import audit, pages
+from sitetools import addresses, audit, pages
 
 PAGES = pages.pages()
 HANDBOOK = [p for p in PAGES if p.parent.name in {"background", "relu", "backprop"}]
-ADDRESSES = pages.ROOT / "tests" / "addresses.txt"
 
 
 def ids(page):
@@ -58,16 +57,15 @@ def test_handbook_pages_end_with_what_they_showed(page):
     )
 
 
-def test_every_published_address_still_exists():
-    """Readers link to headings: one that goes or is renamed is taken out of the list on purpose."""
-    from sitetools.addresses import addresses
-
-    now = addresses()
-    published = ADDRESSES.read_text(encoding="utf-8").split()
-    gone = [a for a in published if a not in now]
-    new = [a for a in now if a not in published]
-    assert (gone, new) == ([], []), (
-        f"\ngone: {gone}\nnew: {new}\nif the change is intended, run `python -m sitetools.addresses` and review its diff"
+@pytest.mark.parametrize("filename", addresses.LISTS)
+def test_addresses_and_highlights_change_on_purpose(filename):
+    """Readers link to headings, and a highlighted line moves when its code does."""
+    now = addresses.LISTS[filename]()
+    listed = (pages.ROOT / "tests" / filename).read_text(encoding="utf-8").splitlines()
+    gone = [line for line in listed if line not in now]
+    new = [line for line in now if line not in listed]
+    assert now == listed, (
+        f"\ngone: {gone}\nnew: {new}\nif intended, run `python -m sitetools.addresses` and review its diff"
     )
 
 

@@ -14,10 +14,7 @@ G = grad_output as (N, out), where N is the product of all leading dimensions::
 # ruff: noqa: D102
 # mypy: allow-untyped-defs, allow-incomplete-defs
 # --8<-- [start:imports]
-import math
-
 import torch
-from torch import nn
 
 # --8<-- [end:imports]
 
@@ -141,7 +138,7 @@ def linear(
 
 
 # --8<-- [start:CustomLinear]
-class CustomLinear(nn.Module):
+class CustomLinear(torch.nn.Module):
     """``nn.Linear`` with the gradient computed by ``Linear``."""
 
     def __init__(
@@ -157,21 +154,22 @@ class CustomLinear(nn.Module):
         self.out_features = out_features
         options = {"device": device, "dtype": dtype}
         weight = torch.empty(out_features, in_features, **options)
-        self.weight = nn.Parameter(weight)
+        self.weight = torch.nn.Parameter(weight)
         if bias:
-            self.bias = nn.Parameter(weight.new_empty(out_features))
+            bias_values = weight.new_empty(out_features)
+            self.bias = torch.nn.Parameter(bias_values)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
 
     def reset_parameters(self, generator=None):
         """Draw weight and bias as nn.Linear does, in its order."""
-        a = math.sqrt(5)
-        nn.init.kaiming_uniform_(self.weight, a, generator=generator)
+        init = torch.nn.init
+        init.kaiming_uniform_(self.weight, 5**0.5, generator=generator)
         if self.bias is not None:
             fan_in = self.in_features
-            end = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
-            nn.init.uniform_(self.bias, -end, end, generator=generator)
+            end = 1 / fan_in**0.5 if fan_in > 0 else 0
+            init.uniform_(self.bias, -end, end, generator=generator)
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Return input @ weight.T + bias, through Linear."""

@@ -27,7 +27,9 @@ class Visit:
     """What one opening of a page asked for and reported."""
 
     def __init__(self, browser, site, address, theme):
-        context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=theme)
+        context = browser.new_context(
+            viewport={"width": 1440, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+        )
         self.tab = context.new_page()
         self.errors, self.requests = [], set()
         self.tab.on("request", lambda request: self.requests.add(request.url))
