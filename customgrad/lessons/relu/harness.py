@@ -539,7 +539,12 @@ def run(path: str, seconds: float = 10.0) -> Report:
                 if not messages:
                     stopped = f"The judging process did not start (exit code {code})."
                 break
-            message = json.loads(line)
+            try:
+                message = json.loads(line)
+            except ValueError:
+                message = None
+            if not isinstance(message, dict):  # the file wrote where it should not
+                continue
             messages.append(message)
             at = message.get("at", at)
             if "ready" in message:
