@@ -28,7 +28,7 @@ serve: $(STAMP)
 	@$(PY) -m sitetools.serve $(PORT)
 
 test: $(STAMP)
-	@$(PY) -m pytest -n 2 --dist loadgroup
+	@$(PY) -m pytest -n 2
 
 site: $(STAMP)
 	@$(PY) -m sitetools.build

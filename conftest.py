@@ -1,5 +1,9 @@
 """Collects the pages of the handbook as tests, beside the tests in tests/."""
 
+from typing import Any
+
+import pytest
+
 from sitetools.collector import (
     pytest_addoption,
     pytest_collect_file,
@@ -15,3 +19,16 @@ __all__ = [
     "pytest_sessionfinish",
     "pytest_terminal_summary",
 ]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a file on one worker, and all that opens the built site, so that nothing is built twice."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = nodeid.partition("::")[0]
+            return "tests/browser" if path.startswith("tests/browser/") else path
+
+    return ByFile(config, log)
