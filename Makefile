@@ -9,7 +9,10 @@ else
 BIN = $(VENV)/bin
 endif
 PY = $(BIN)/python
-STAMP = $(VENV)/installed
+# What is installed, as files that a changed pyproject.toml or constraints.txt makes stale: the site's
+# packages alone for `make serve`, everything for the rest.
+SITE = $(VENV)/installed-docs
+ALL = $(VENV)/installed-dev
 # pymdownx, mkdocs and pytest read files as UTF-8, whatever the system's locale is.
 export PYTHONUTF8 = 1
 export NO_MKDOCS_2_WARNING = 1
@@ -24,34 +27,50 @@ help:
 	@echo "make check     lint, format and types"
 	@echo "make clean     remove .venv, site and caches"
 
-serve: $(STAMP)
+serve: $(SITE)
 	@$(PY) -m sitetools.serve $(PORT)
 
-test: $(STAMP)
+test: $(ALL)
 	@$(PY) -m pytest -n 2
 
-site: $(STAMP)
+site: $(ALL)
 	@$(PY) -m sitetools.build
 
-outputs: $(STAMP)
+outputs: $(ALL)
 	@$(PY) -m sitetools.generate
 	@$(PY) -m pytest docs README.md --update-outputs -q
 
-check: $(STAMP)
+check: $(ALL)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
 
-# The stamp holds what was installed; a changed pyproject.toml or constraints.txt installs again.
-$(STAMP): pyproject.toml constraints.txt
+# Compiling every installed module would take longer than installing it; Python compiles what it imports.
+PIP = $(PY) -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+INPUTS = pyproject.toml constraints.txt
+
+define environment
 	@$(PYTHON) -c "import sys; v = sys.version_info; v >= (3, 11) or sys.exit('customgrad needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another: make PYTHON=python3.12 ...' % v[:2])"
 	@echo "installing what is pinned in constraints.txt into $(VENV) (once)"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+endef
 ifdef TORCH_INDEX
-	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --index-url $(TORCH_INDEX) torch
+define torch
+	@$(PIP) --index-url $(TORCH_INDEX) torch
+endef
 endif
-	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
-	@touch $(STAMP)
+
+$(SITE): $(INPUTS)
+	$(environment)
+	$(torch)
+	@$(PIP) --editable ".[docs]"
+	@touch $(SITE)
+
+$(ALL): $(INPUTS)
+	$(environment)
+	$(torch)
+	@$(PIP) --editable ".[dev]"
+	@touch $(SITE) $(ALL)
 
 clean:
 	rm -rf $(VENV) site .cache .pytest_cache .ruff_cache .mypy_cache .hypothesis

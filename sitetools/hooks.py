@@ -1,6 +1,7 @@
 """The site's one MkDocs hook: addresses from the environment, the examples, and llms.txt.
 
-`mkdocs build` executes every example; under `mkdocs serve` an unchanged one keeps its output.
+`mkdocs build` executes every example. Under `mkdocs serve` an unchanged one keeps its output, and a changed
+one runs beside the server, so that no page waits for it.
 Nothing here checks the pages: the tests do.
 """
 
@@ -15,12 +16,14 @@ from typing import Literal
 from jinja2 import Environment, FileSystemBytecodeCache
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
+from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import event_priority, get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from sitetools import llms, notebooks
+from sitetools.background import Background, Pending
 
 log = get_plugin_logger("examples")
 
@@ -40,6 +43,7 @@ class State:
 
 state = State()
 state.examples, state.figures = {}, {}
+jobs = Background()
 
 
 def root_of(config: MkDocsConfig) -> Path:
@@ -51,8 +55,8 @@ def on_startup(*, command: Literal["build", "gh-deploy", "serve"], dirty: bool) 
     """Remember whether this is a build to publish or a preview."""
     state.command = command
     if command == "serve":
-        # customgrad/ is watched: a compiled file written by an example would start another build.
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        # customgrad/ is watched: a compiled file that an example writes there would start a build.
+        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(".cache", "pycache").resolve())
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -185,21 +189,48 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         log.error(str(error))
         title = f"# {example.meta['title']}\n\nThis example cannot be shown.\n\n"
         return title + notebooks.fence("text", str(error))
+    except Pending:
+        return f"# {example.meta['title']}\n\nThis example is running. The page reloads when it has ended.\n"
     state.figures[page.file.src_uri] = figures
     return text
 
 
 def fill(example: notebooks.Example, root: Path, config: MkDocsConfig) -> None:
-    """Give the example's cells their outputs."""
+    """Give the example's cells their outputs.
+
+    Raises:
+        ExampleError: where a cell fails.
+        Pending: while serving, where the example has changed and runs.
+    """
     kept = root / ".cache" / "examples" / f"{example.path.stem}.json"
     digest = notebooks.key(example.path, root / "customgrad", installed("torch"))
-    if state.command == "serve" and notebooks.reuse(kept, example, digest):
-        return
-    log.info("running %s", example.name)
-    begin = time.monotonic()
-    notebooks.execute(example, config.plugins["mkdocs-jupyter"].config)
-    log.info("ran %s in %.1f s", example.name, time.monotonic() - begin)
-    notebooks.store(kept, example, digest)
+
+    def run() -> None:
+        log.info("running %s", example.name)
+        begin = time.monotonic()
+        notebooks.execute(example, config.plugins["mkdocs-jupyter"].config)
+        log.info("ran %s in %.1f s", example.name, time.monotonic() - begin)
+        # What was saved while it ran may be half of another version.
+        if digest == notebooks.key(example.path, root / "customgrad", installed("torch")):
+            notebooks.store(kept, example, digest)
+
+    if state.command != "serve":
+        run()
+    elif digest in jobs.failed:
+        raise notebooks.ExampleError(jobs.failed[digest])
+    elif not notebooks.reuse(kept, example, digest):
+        jobs.want(digest, run)
+
+
+def on_serve(
+    server: LiveReloadServer, *, config: MkDocsConfig, builder: object
+) -> LiveReloadServer:
+    """Run the examples that have changed, and build again when one has ended."""
+    signal = root_of(config) / ".cache" / "examples" / "ended" / "signal"
+    signal.parent.mkdir(parents=True, exist_ok=True)
+    server.watch(str(signal.parent))
+    jobs.start(signal)
+    return server
 
 
 def read(path: Path, root: Path) -> notebooks.Example:

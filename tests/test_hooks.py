@@ -230,9 +230,15 @@ def runs(monkeypatch):
 def fill(example, tmp_path, command, monkeypatch):
     """Fill a freshly read example; return what its first code cell holds."""
     monkeypatch.setattr(hooks.state, "command", command)
+    config = SimpleNamespace(plugins={"mkdocs-jupyter": SimpleNamespace(config={})})
     fresh = notebooks.read(example.path, tmp_path)
-    plugin = SimpleNamespace(config={})
-    hooks.fill(fresh, tmp_path, SimpleNamespace(plugins={"mkdocs-jupyter": plugin}))
+    try:
+        hooks.fill(fresh, tmp_path, config)
+    except hooks.Pending:
+        assert command == "serve"
+        hooks.jobs.run_next()
+        fresh = notebooks.read(example.path, tmp_path)
+        hooks.fill(fresh, tmp_path, config)
     return fresh.cells[1]["outputs"][0]["text"]
 
 
@@ -283,14 +289,100 @@ def test_compiled_templates_are_kept_while_serving(config, monkeypatch, command,
     assert (env.bytecode_cache is not None) is kept
 
 
-@pytest.mark.parametrize(("command", "value"), [("serve", "1"), ("build", None)])
-def test_an_example_writes_no_file_that_is_watched(monkeypatch, command, value):
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "")  # so that it is put back
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE")
+@pytest.mark.parametrize(("command", "value"), [("serve", ".cache/pycache"), ("build", None)])
+def test_an_example_writes_no_file_that_is_watched(tmp_path, monkeypatch, command, value):
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "")  # so that it is put back
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX")
     monkeypatch.setattr(hooks.state, "command", "build")
+    monkeypatch.chdir(tmp_path)
     hooks.on_startup(command=command, dirty=False)
-    assert os.environ.get("PYTHONDONTWRITEBYTECODE") == value
+    assert os.environ.get("PYTHONPYCACHEPREFIX") == (value and str(tmp_path / value))
     assert hooks.state.command == command
+
+
+# ---- Beside the preview server ----
+
+
+@pytest.fixture
+def serving(tmp_path, monkeypatch):
+    """Return an example that is being served, and a call that builds its page's outputs once."""
+    monkeypatch.setattr(hooks, "jobs", hooks.Background())
+    monkeypatch.setattr(hooks.state, "command", "serve")
+    example, package = project(tmp_path)
+    config = SimpleNamespace(plugins={"mkdocs-jupyter": SimpleNamespace(config={})})
+
+    def build_once():
+        fresh = notebooks.read(example.path, tmp_path)
+        hooks.fill(fresh, tmp_path, config)
+        return fresh.cells[1]["outputs"][0]["text"]
+
+    return build_once, package
+
+
+def test_no_page_waits_for_an_example(serving, runs):
+    build_once, _ = serving
+    for _ in range(3):
+        with pytest.raises(hooks.Pending):
+            build_once()
+    assert runs == []
+    hooks.jobs.run_next()
+    assert build_once() == "run 1\n"
+    assert hooks.jobs.jobs.empty()  # asked for three times, queued once
+
+
+def test_what_changed_while_an_example_ran_is_not_kept(serving, monkeypatch):
+    build_once, package = serving
+    monkeypatch.setattr(
+        notebooks, "execute", lambda *_: (package / "training.py").write_text("b = 4\n")
+    )
+    with pytest.raises(hooks.Pending):
+        build_once()
+    hooks.jobs.run_next()
+    with pytest.raises(hooks.Pending):
+        build_once()
+    assert not hooks.jobs.jobs.empty()
+
+
+def test_a_failing_example_says_so_and_runs_again_when_changed(serving, runs, monkeypatch):
+    build_once, package = serving
+
+    def fail(*_):
+        raise notebooks.ExampleError("cell 2 fails")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(notebooks, "execute", fail)
+        with pytest.raises(hooks.Pending):
+            build_once()
+        hooks.jobs.run_next()
+    for _ in range(2):
+        with pytest.raises(notebooks.ExampleError, match="cell 2 fails"):
+            build_once()
+    (package / "training.py").write_text("b = 5\n")
+    with pytest.raises(hooks.Pending):
+        build_once()
+    hooks.jobs.run_next()
+    assert build_once() == "run 1\n"
+
+
+def test_the_server_builds_again_when_a_job_has_ended(tmp_path):
+    import queue
+
+    ended, watched = queue.SimpleQueue(), []
+    jobs = hooks.Background()
+    with pytest.raises(hooks.Pending):
+        jobs.want("key", lambda: ended.put("ran"))
+    with pytest.raises(hooks.Pending):
+        jobs.want("bad", lambda: 1 / 0)
+    with pytest.raises(hooks.Pending):
+        jobs.want("last", lambda: ended.put((tmp_path / "signal").read_text()))
+    jobs.start(tmp_path / "signal")
+    assert ended.get(timeout=30) == "ran"
+    assert ended.get(timeout=30) == "bad"  # the signal of the job before, which failed
+    assert jobs.failed == {"bad": "division by zero"}
+    config = SimpleNamespace(config_file_path=str(tmp_path / "mkdocs.yml"))
+    hooks.on_serve(SimpleNamespace(watch=watched.append), config=config, builder=None)
+    assert watched == [str(hooks.jobs.signal.parent)]
+    assert hooks.jobs.signal.parent.is_dir()
 
 
 # ---- From cells to a page ----
