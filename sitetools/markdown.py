@@ -14,10 +14,10 @@ What an author writes, and what a reader gets:
   ``<div class="right" markdown>``: headings, no copy button on the wrong code, and ``<mark>`` on
   the tokens in which the two outputs differ.
 - ``console``: a terminal, one command a line; the ``$`` is drawn by the style sheet. A ``text``
-  fence directly after it, or one written as ``text {.terminal title="Output"}`` anywhere, is shown
-  as a terminal too: ``✓`` and ``✗`` lines, the keys ``why``, ``next``, ``where`` and ``fix`` at the
-  start of a line, and marks where a line ``expected`` differs from the line ``got`` beside it
-  (``want`` and ``yours`` mean the same).
+  fence directly after it (sealed, with the comment between), or one written as
+  ``text {.terminal title="Output"}`` anywhere, is shown as a terminal too: ``✓`` and ``✗`` lines,
+  the keys ``why``, ``next``, ``where`` and ``fix`` at the start of a line, and marks where a line
+  ``expected`` differs from the line ``got`` beside it (``want`` and ``yours`` mean the same).
 - A table or a displayed formula: a wrapper that scrolls sideways and can be reached by keyboard.
 """
 
@@ -180,6 +180,7 @@ class Block:
     code: str
     wrong: bool = False
     sealed: bool = False  # is a verified output, or has one
+    ran: bool = False  # is what a command printed, and verified
 
     def html(self) -> str:
         """Write the block, with its bar or its seam."""
@@ -187,7 +188,7 @@ class Block:
         title = f'<span class="title">{self.match["title"]}</span>' if self.match["title"] else ""
         kind, inside = "bar", title + (source(name[1]) if name else "")
         if self.output:
-            kind, inside = "seam", "<span>output</span>" + SEAL * self.sealed
+            kind, inside = "seam", "<span>output</span>" + SEAL * (self.sealed or self.ran)
         head = f'<span class="{kind}" data-search-exclude>{inside}</span>' if inside else ""
         copied = not self.wrong and self.lang != "text"
         more = ["highlight", *["output"] * self.output, *["no-copy"] * (not copied)]
@@ -204,10 +205,13 @@ def blocks_of(page: str) -> list[Block]:
         block = Block(match, lang, classes, lang == "text" and match["title"] == "Output", code)
         block.wrong = any(start < match.start() < end for start, end in wrongs)
         last = blocks[-1] if blocks else None
-        if block.output and last and BETWEEN.fullmatch(page, last.match.end(), match.start()):
+        between = BETWEEN.fullmatch(page, last.match.end(), match.start()) if last else None
+        if block.output and last and between:
             if last.lang == "python":
                 block.sealed = last.sealed = True
-            classes += ["terminal"] * (last.lang == "console")
+            elif last.lang == "console":
+                block.ran = bool(between[1])
+                classes.append("terminal")
         if lang == "console":
             classes.append("terminal")
             block.code = commands(plain(code))

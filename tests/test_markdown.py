@@ -170,6 +170,12 @@ def test_no_seal_without_python_right_before(render, text):
     assert page.count("<div") == page.count("</div>")
 
 
+def test_what_a_verified_command_printed_is_sealed(render):
+    page = render("```console\nls\n```\n" + COMMENT + OUTPUT.format("1"))
+    assert page.count(SEAL) == 1
+    assert 'class="run"' not in page
+
+
 def test_second_output_has_no_seal(render):
     text = fence("b.py:demo") + COMMENT + OUTPUT.format("1") + "\n" + OUTPUT.format("2")
     assert render(text).count(SEAL) == 1
