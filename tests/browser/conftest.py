@@ -98,15 +98,9 @@ def published(tmp_path_factory, served):
 @pytest.fixture(scope="session")
 def browser():
     """Start the system's Chromium; without one the tests are skipped, and in CI they fail."""
-    chromium = os.environ.get("CHROMIUM") or next(
-        filter(
-            None,
-            map(
-                shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-            ),
-        ),
-        None,
-    )
+    names = ["chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
+    names = [os.environ["CHROMIUM"]] if os.environ.get("CHROMIUM") else names
+    chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         reason = (
             "no Chromium: install it (Debian: apt-get install chromium), or name one in CHROMIUM"
