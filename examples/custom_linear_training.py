@@ -9,8 +9,8 @@
 # # Train a regression with a custom linear layer
 #
 # Training proves little: an optimizer gets somewhere with a gradient that is only roughly right. So
-# this run does both. `CustomLinear`, with its own $\mathrm{d}L/\mathrm{d}X$ and
-# $\mathrm{d}L/\mathrm{d}W$, fits a regression, and at each step its gradient is laid beside the one
+# this run does two things. `CustomLinear`, with its own $\mathrm{d}L/\mathrm{d}W$ and
+# $\mathrm{d}L/\mathrm{d}b$, fits a regression, and at each step its gradient is laid beside the one
 # that autograd finds for the same parameters.
 # {.lede}
 
@@ -58,8 +58,8 @@ for step in (0, 1, 2, 5, 10, 20, 40, 59):
 
 # %% [markdown]
 # The gap is the largest difference between the two gradients, divided by the largest gradient. Both
-# sides add up the same products; float32 may round them differently in the last digit, and nothing
-# more is allowed. A missing factor or a product with the wrong tensor would show in the first row.
+# sides add up the same products; float32 may round them differently in the last digit. A missing
+# factor or a product with the wrong tensor would show in the first row.
 
 # %%
 print("steps compared:", len(record.gaps))
@@ -111,6 +111,6 @@ with torch.no_grad():
 # %% [markdown]
 # ## Where to go next
 #
-# - [The Function](../backprop/function.md) derives both gradients, with their shapes.
+# - [The Function](../backprop/function.md) derives the gradients, with their shapes.
 # - [The module](../backprop/module.md) wraps it in a layer with parameters.
 # - [Train a classifier with a custom ReLU](custom_relu.py) swaps an activation in a network.

@@ -67,8 +67,8 @@ pairs = zip(ours.parameters(), torchs.parameters(), strict=True)
 print("same start:", all(torch.equal(a, b) for a, b in pairs))
 
 # %% [markdown]
-# Is the custom backward really the one that runs? The tape tells. What the hidden layer returns
-# carries the node that will compute its gradient.
+# Is the custom backward really the one that runs? The tape tells. What the activation returns
+# carries the node whose backward will run.
 
 # %%
 hidden = ours.layers[0](x)
