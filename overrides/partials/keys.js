@@ -15,7 +15,7 @@
     });
     if (!drawer) field.addEventListener("keydown", e => { if (e.key == "Escape") setTimeout(() => button.focus()); });
     else if (pane) {
-      for (const back of pane.querySelectorAll("nav nav > .md-nav__title")) back.tabIndex = 0;
+      for (const back of pane.querySelectorAll("nav nav > .md-nav__title, label[for=__toc]")) back.tabIndex = 0;
       pane.addEventListener("keydown", e => {
         if (e.key == "Escape" && box.checked) box.click();
         else if (e.key == " " && e.target.matches("label")) { e.preventDefault(); e.target.click(); }
