@@ -3,6 +3,8 @@
 {
   const pane = document.querySelector(".md-sidebar--primary");
   const field = document.querySelector(".md-search__input");
+  const enter = () => [...pane.querySelectorAll("a, label")].find(
+    e => e.tabIndex == 0 && e.checkVisibility({visibilityProperty: true}))?.focus();
   for (const button of document.querySelectorAll("button[data-opens]")) {
     const box = document.getElementById(button.dataset.opens);
     const drawer = box.id == "__drawer";
@@ -10,12 +12,13 @@
     box.addEventListener("change", () => {
       button.ariaExpanded = box.checked;
       if (!drawer) return;
-      if (box.checked) [...pane.querySelectorAll("a, label")].find(e => e.tabIndex == 0 && e.checkVisibility({visibilityProperty: true}))?.focus();
+      if (box.checked) enter();
       else if (pane.contains(document.activeElement)) button.focus();
     });
     if (!drawer) field.addEventListener("keydown", e => { if (e.key == "Escape") setTimeout(() => button.focus()); });
     else if (pane) {
       for (const back of pane.querySelectorAll("nav nav > .md-nav__title, label[for=__toc]")) back.tabIndex = 0;
+      pane.addEventListener("change", () => box.checked && enter());
       pane.addEventListener("keydown", e => {
         if (e.key == "Escape" && box.checked) box.click();
         else if (e.key == " " && e.target.matches("label")) { e.preventDefault(); e.target.click(); }

@@ -1,5 +1,7 @@
 """What a reader does: copies, searches, switches the theme, goes on, gets lost."""
 
+from urllib.parse import quote
+
 import pytest
 
 from sitetools import pages
@@ -59,11 +61,9 @@ def test_search_finds_save_for_backward(tab, site):
     assert "save_for_backward" in tab.locator("article").inner_text()
 
 
-def hits(tab, query):
+def hits(tab, base, query):
     """The pages that a search finds, best first."""
-    tab.locator(".md-search__input").fill("")
-    tab.wait_for_function("!document.querySelector('.md-search-result__item')")
-    tab.locator(".md-search__input").fill(query)
+    tab.goto(f"{base}?q={quote(query)}", wait_until="networkidle")
     tab.locator(".md-search-result__item a").first.wait_for()
     return tab.evaluate(
         "[...document.querySelectorAll('.md-search-result__item')].map("
@@ -83,10 +83,8 @@ def hits(tab, query):
     ],
 )
 def test_names_are_found_by_whole_and_by_part(tab, site, queries, page):
-    tab.goto(site.base, wait_until="networkidle")
-    tab.keyboard.press("s")
     for query in queries:
-        found = hits(tab, query)
+        found = hits(tab, site.base, query)
         assert page in found, query
         assert not found[0].startswith("reference/"), query
 
@@ -126,6 +124,9 @@ def test_the_menu_of_a_narrow_window_is_worked_by_keyboard(tab, site):
     button.focus()
     tab.keyboard.press("Enter")
     tab.keyboard.press("Space")  # back, from the area to the list of areas
+    focus = tab.evaluate(FOCUS)
+    assert focus["menu"]
+    assert focus["seen"]
     tab.keyboard.press("Escape")
     assert button.evaluate("e => e === document.activeElement")
     assert button.get_attribute("aria-expanded") == "false"
