@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from sitetools import addresses, audit, pages
+from sitetools import addresses, audit, pages, rendered
 
 PAGES = pages.pages()
 HANDBOOK = [p for p in PAGES if p.parent.name in {"background", "relu", "backprop"}]
@@ -28,11 +28,31 @@ def test_page(page, check):
 
 @pytest.mark.parametrize(
     "check",
-    [audit.lessons_and_pages, audit.lesson_sections, audit.navigation, audit.links],
+    [audit.lessons_and_pages, audit.lesson_sections, audit.navigation, audit.files],
     ids=lambda check: check.__name__,
 )
 def test_all_pages(check):
     report(check())
+
+
+ROOT_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [audit.fence_languages, audit.other_code, audit.wording, rendered.markup, rendered.leftovers, rendered.links],
+    ids=lambda check: check.__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("name", ROOT_PAGES)
+def test_what_the_repository_shows(name, check):
+    page = pages.ROOT / name
+    report(check(page, page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("check", rendered.EXAMPLE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("example", sorted((pages.ROOT / "examples").glob("*.py")), ids=ids)
+def test_the_prose_of_examples(example, check):
+    report(check(example, rendered.example_prose(example)))
 
 
 def test_the_site_has_its_pages():
@@ -85,7 +105,7 @@ def test_console_commands_are_covered_by_tests_that_exist():
         assert command in shown, f"console.toml lists `{command}`, which no page shows"
 
 
-@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("name", ROOT_PAGES[1:])
 def test_no_python_outside_pages_and_readme(name):
     found = [f for f in pages.fences(pages.ROOT / name) if f.language in {"python", "py", "pycon"}]
     assert not found, f"{name}:{found[0].line}: Python stands in a lesson, not here"
