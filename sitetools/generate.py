@@ -4,6 +4,7 @@ Each module of `sitetools.figures` that has a `render()` makes the file of its o
 """
 
 import importlib
+import itertools
 import pkgutil
 import re
 import sys
@@ -14,6 +15,8 @@ TOLERANCE = 0.1
 """Coordinates may differ by this much from one processor to another (they are rounded to 0.1)."""
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+WORDS = re.compile(r">([^<>]*\S[^<>]*)<")
+"""What a reader reads in a figure: the text between tags."""
 
 
 def render_all() -> dict[str, str]:
@@ -30,8 +33,11 @@ def render_all() -> dict[str, str]:
 
 def differs(stored: str, rendered: str) -> str:
     """Return what differs between two renderings of a file, apart from the tolerance; nothing if they agree."""
+    for before, now in itertools.zip_longest(WORDS.findall(stored), WORDS.findall(rendered)):
+        if before != now:
+            return f"the text {before!r} is now {now!r}"
     if NUMBER.sub("#", stored) != NUMBER.sub("#", rendered):
-        return "the text or the structure differs"
+        return "the structure differs"
     pairs = zip(NUMBER.findall(stored), NUMBER.findall(rendered), strict=True)
     far = [(a, b) for a, b in pairs if abs(float(a) - float(b)) > TOLERANCE + 1e-9]
     return f"{far[0][0]} is now {far[0][1]}" if far else ""

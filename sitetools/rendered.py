@@ -209,7 +209,7 @@ def markup(page: Path, text: str) -> Problems:
             if name != "style" or not re.fullmatch(r"text-align: \w+;", value):
                 at = where(page, text, f"{name}=", name, start(node))
                 yield f"{at}: the attribute {name} of <{node.tag}> is not used on this site"
-    outside = pages.outside(page, text)
+    outside = [(n, re.sub(r"`[^`]*`", "", line)) for n, line in pages.outside(page, text)]
     for element in ("div", "figure", "details"):
         opened = [n for n, line in outside for _ in re.findall(rf"<{element}\b", line)]
         closed = [n for n, line in outside for _ in re.findall(rf"</{element}>", line)]
