@@ -146,7 +146,8 @@ def refused():
             print(name, "gives", x.grad.tolist())
         except RuntimeError as error:
             print(name, "is refused:")
-            print(textwrap.indent(textwrap.fill(str(error)), "    "))
+            text = textwrap.fill(str(error), 68)
+            print(textwrap.indent(text, "    "))
     # --8<-- [end:refused]
 
 

@@ -1,5 +1,7 @@
 """Mistakes of published custom backprop examples, each beside its repair."""
 
+# ruff: noqa: F821 (a name that was never defined is one of the mistakes)
+
 
 def saved_wrong():
     # --8<-- [start:saved_wrong]
