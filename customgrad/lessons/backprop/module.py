@@ -39,7 +39,7 @@ def exchange():
     print(custom.load_state_dict(other.state_dict()))
     print(builtin.load_state_dict(custom.state_dict()))
     x = torch.randn(4, 3)
-    print("same output:", torch.allclose(custom(x), other(x)))
+    print("outputs close:", torch.allclose(custom(x), other(x)))
     # --8<-- [end:exchange]
 
 

@@ -191,8 +191,8 @@ def twice():
     (second,) = torch.autograd.grad(first.sum(), x)
     print("first ", first.tolist())
     print("second", second.tolist())
-    print(torch.autograd.gradcheck(CustomReLU.apply, x))
-    print(torch.autograd.gradgradcheck(CustomReLU.apply, x))
+    for check in torch.autograd.gradcheck, torch.autograd.gradgradcheck:
+        print(f"{check.__name__:13}", check(CustomReLU.apply, x))
     # --8<-- [end:twice]
 
 
