@@ -30,6 +30,9 @@ def test_the_copy_button_gives_exactly_the_code(tab, site, address):
         ]
         for number, code in enumerate(written):
             block = blocks.nth(number)
+            closed = block.locator("xpath=ancestor::details[not(@open)]")
+            if closed.count():
+                closed.locator("> summary").click()
             button = block.locator("button[data-md-type='copy'], button.md-clipboard")
             wrong = block.evaluate("e => e.closest('.wrong') !== null")
             assert button.count() == (0 if wrong else 1), f"{address} block {number}"
