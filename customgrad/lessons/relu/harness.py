@@ -37,7 +37,6 @@ WIDTH = 72
 NOT_RUN = "not run"
 NAME, EXPECTED, GOT = 23, 18, 26  # columns; with the mark and the gaps they fill WIDTH
 DEMO = {"output": [0.0, 0.0, 0.0, 1.0, 2.0], "grad": [0.0, 0.0, 0.0, 1.0, 1.0]}
-ALONE = "grad_output left alone"
 RUN = "Run CustomReLU.apply(x).sum().backward() for the traceback."
 SPECIAL = ("0-d tensor", "empty tensor", "transposed matrix", "dtypes kept", "demo")
 
@@ -97,16 +96,10 @@ def _backward_twice(apply: Apply) -> str:
     return _show(x.grad)
 
 
-def _input_left_alone(apply: Apply) -> str:
-    x = _tensor(-1, 2)
-    _gradient(apply, x)
-    return _show(x)
-
-
-def _grad_output_left_alone(apply: Apply) -> str:
-    g = _tensor(10, 20)
-    _gradient(apply, _tensor(-1, 2), g)
-    return _show(g)
+def _left_alone(apply: Apply, which: int) -> str:
+    x, g = _tensor(-1, 2), _tensor(10, 20)
+    _gradient(apply, x, g)
+    return _show((x, g)[which])
 
 
 def _both(apply: Apply, x: Any) -> str:
@@ -173,60 +166,52 @@ class Test:
     name: str
     expected: str
     see: Callable[[Any], str]
-    after: tuple[str, ...] = ()  # where one of these rows is wrong, so is this
     takes: str = "apply"  # what `see` is given: "apply", "class" or "demo"
 
 
 TESTS = (  # in this order a cause comes before what follows from it
     Test("static methods", "forward, backward", _static, takes="class"),
     Test("values", "[0, 0, 0, 1, 2]", lambda f: _show(f(_tensor(-2, -1, 0, 1, 2)))),
-    Test(
-        "fractions",
-        "[0, 0.25, 100.5]",
-        lambda f: _show(f(_tensor(-0.5, 0.25, 100.5))),
-        after=("values",),
-    ),
+    Test("fractions", "[0, 0.25, 100.5]", lambda f: _show(f(_tensor(-0.5, 0.25, 100.5)))),
     Test("saves for backward", "1 tensor", _saved),
     Test("gradient", "[0, 0, 1, 1]", lambda f: _show(_gradient(f, _tensor(-2, -1, 1, 2)))),
-    Test("gradient at 0", "[0]", lambda f: _show(_gradient(f, _tensor(0.0))), after=("gradient",)),
-    Test(
-        "gradient at -0.0",
-        "[0]",
-        lambda f: _show(_gradient(f, _tensor(-0.0))),
-        after=("gradient", "gradient at 0"),
-    ),
+    Test("gradient at 0", "[0]", lambda f: _show(_gradient(f, _tensor(0.0)))),
+    Test("gradient at -0.0", "[0]", lambda f: _show(_gradient(f, _tensor(-0.0)))),
     Test(
         "uses grad_output",
         "[0, 20, 30, -40]",
         lambda f: _show(_gradient(f, _tensor(-1, 1, 2, 3), _tensor(10, 20, 30, -40))),
-        after=("gradient",),
     ),
-    Test("input left alone", "[-1, 2]", _input_left_alone),
-    Test("grad_output left alone", "[10, 20]", _grad_output_left_alone),
+    Test("input left alone", "[-1, 2]", lambda f: _left_alone(f, 0)),
+    Test("grad_output left alone", "[10, 20]", lambda f: _left_alone(f, 1)),
     Test(
         "inside a larger graph",
         "[0, 24]",
         lambda f: _show(_gradient(lambda x: f(2 * x) ** 2, _tensor(-1, 3))),
-        after=("values", "gradient", "uses grad_output"),
     ),
-    Test(
-        "two calls do not mix",
-        "[0, 1] [1, 0]",
-        _two_calls,
-        after=("gradient", "grad_output left alone"),
-    ),
-    Test("backward twice", "[0, 2]", _backward_twice, after=("gradient", "grad_output left alone")),
-    Test("0-d tensor", "3, 1", lambda f: _both(f, _tensor(3)[0]), after=("values", "gradient")),
-    Test("empty tensor", "[], []", lambda f: _both(f, _tensor()), after=("values", "gradient")),
-    Test(
-        "transposed matrix",
-        "[[5, 0], [6, 8]]",
-        _transposed,
-        after=("gradient", "uses grad_output"),
-    ),
+    Test("two calls do not mix", "[0, 1] [1, 0]", _two_calls),
+    Test("backward twice", "[0, 2]", _backward_twice),
+    Test("0-d tensor", "3, 1", lambda f: _both(f, _tensor(3)[0])),
+    Test("empty tensor", "[], []", lambda f: _both(f, _tensor())),
+    Test("transposed matrix", "[[5, 0], [6, 8]]", _transposed),
     Test("dtypes kept", "float16, float64", _dtypes),
     Test("demo", "as in the task", _demo, takes="demo"),
 )
+
+AFTER = {  # where a row on the right is wrong, the one on the left is, too
+    "fractions": ("values",),
+    "gradient at 0": ("gradient",),
+    "gradient at -0.0": ("gradient", "gradient at 0"),
+    "uses grad_output": ("gradient",),
+    "inside a larger graph": ("values", "gradient", "uses grad_output"),
+    "two calls do not mix": ("gradient", "grad_output left alone"),
+    "backward twice": ("gradient", "grad_output left alone"),
+    "0-d tensor": ("values", "gradient"),
+    "empty tensor": ("values", "gradient"),
+    "transposed matrix": ("gradient", "uses grad_output"),
+    "demo 'output'": ("values",),
+    "demo 'grad'": ("gradient", "gradient at 0", "grad_output left alone"),
+}
 
 
 # --- what torch.relu does with numbers that are not finite: noted, not judged ---------------------
@@ -286,10 +271,11 @@ def judge(path: str, send: Send) -> None:
     if learned is None:
         return send({"fatal": f"{name} defines no CustomReLU."})
     if not (isinstance(learned, type) and issubclass(learned, torch.autograd.Function)):
-        return send({"fatal": f"CustomReLU in {name} is no torch.autograd.Function."})
+        return send({"fatal": f"CustomReLU in {name} must inherit torch.autograd.Function."})
 
-    whole = re.search(rb"^\s*(\w+) *= *\w+\.saved_tensors\s*(#.*)?$", source, re.M)
-    send({"whole": whole[1].decode() if whole else ""})
+    whole = re.search(rb"^\s*(\w+) *= *\w+\.saved_tensors *[;#\r\n]", source, re.M)
+    bare = re.search(rb"\.saved_tensors *[-+*/<>=),]", source)
+    send({"whole": whole[1].decode() if whole else "input" if bare else ""})
     given = {"apply": learned.apply, "class": learned, "demo": demo}
     with torch.enable_grad():
         for i, test in enumerate(TESTS):
@@ -335,6 +321,11 @@ class Raised:
         """ValueError (line 9): its message, on one line."""
         where = f" (line {self.line})" if self.line else ""
         return f"{self.kind}{where}" + (f": {self.message}" if self.message else "")
+
+    def same(self, other: "Raised") -> bool:
+        """Whether it is the same mistake, met with other numbers perhaps."""
+        mine, others = (re.sub("[0-9, ]", "", e.kind + e.message) for e in (self, other))
+        return mine == others and self.line in (None, other.line)
 
 
 def _raised(error: BaseException, path: str) -> Raised:
@@ -619,24 +610,18 @@ def _explain(rows: list[Row], whole: str) -> None:
 
 def _follows(row: Row, first: Row) -> bool:
     """Whether a row failed because an earlier one did."""
-    if first.name in next(t.after for t in TESTS if t.name == row.name) and not row.error:
-        return True
-    if row.name == "demo" and not row.error:
-        rows = {"'output'[": ("values",), "'grad'[": ("gradient", "gradient at 0", ALONE)}
-        return any(row.got.startswith(k) and first.name in names for k, names in rows.items())
     if row.error is None:
-        return first.broken and row.broken
+        part = f"demo {row.got.partition('[')[0]}" if row.name == "demo" else row.name
+        return first.name in AFTER.get(part, ()) or (first.broken and row.broken)
     if first.name == "static methods":
         return "positional argument" in row.error.message
-    if first.got == "0 tensors":
-        return bool(re.search("got 0|tuple index out of range", row.error.message))
-    if first.error:
-        same = (first.error.kind, first.error.message) == (row.error.kind, row.error.message)
-        if same and first.error.line in (None, row.error.line):
-            return True
-    if row.name == "demo" and row.error.where not in ("forward", "backward"):
-        if first.error or row.error.kind not in ("AttributeError", "TypeError"):
-            return False
+    if first.name == "saves for backward" and first.error is None:
+        return bool(re.search("values to unpack|tuple index out of range", row.error.message))
+    if first.error and first.error.same(row.error):
+        return True
+    own = row.name == "demo" and row.error.where not in ("forward", "backward")
+    if own and (first.error or row.error.kind not in ("AttributeError", "TypeError")):
+        return False
     return first.broken and first.name in ("values", "gradient")
 
 
