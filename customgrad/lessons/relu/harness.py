@@ -123,13 +123,8 @@ def _dtypes(apply: Apply) -> str:
 def _saved(apply: Apply) -> str:
     import torch
 
-    saved = []
-
-    def pack(tensor: Any) -> Any:
-        saved.append(tensor)
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+    saved: list[Any] = []
+    with torch.autograd.graph.saved_tensors_hooks(saved.append, lambda nothing: nothing):
         apply(_tensor(-1, 2).requires_grad_())
     return f"{len(saved)} tensor" + "s" * (len(saved) != 1)
 
@@ -196,21 +191,6 @@ TESTS = (  # in this order a cause comes before what follows from it
     Test("dtypes kept", "float16, float64", _dtypes),
     Test("demo", "as in the task", _demo, takes="demo"),
 )
-
-AFTER = {  # where a row on the right is wrong, the one on the left is, too
-    "fractions": ("values",),
-    "gradient at 0": ("gradient",),
-    "gradient at -0.0": ("gradient", "gradient at 0"),
-    "uses grad_output": ("gradient",),
-    "inside a larger graph": ("values", "gradient", "uses grad_output"),
-    "two calls do not mix": ("gradient", "grad_output left alone"),
-    "backward twice": ("gradient", "grad_output left alone"),
-    "0-d tensor": ("values", "gradient"),
-    "empty tensor": ("values", "gradient"),
-    "transposed matrix": ("gradient", "uses grad_output"),
-    "demo 'output'": ("values",),
-    "demo 'grad'": ("gradient", "gradient at 0", "grad_output left alone"),
-}
 
 
 # --- what torch.relu does with numbers that are not finite: noted, not judged ---------------------
@@ -358,15 +338,16 @@ def _judge_here(path: str) -> NoReturn:
         write(results, encode(message).encode() + b"\n")
 
     sys.dont_write_bytecode = True
-    # As if the file had been run itself: it may import its neighbours.
-    sys.path[0] = str(Path(path).parent.resolve())
-    sys.path.append(str(Path(__file__).resolve().parents[3]))
     warnings.simplefilter("ignore")
-    import torch
+    sys.path.pop(0)  # this file's folder; torch comes before the learner's, which could hide
+    import torch  # what it needs, and imports more on its first backward: not the file's time
 
     torch.set_num_threads(1)
     x = _tensor(1).requires_grad_()
-    (2 * x).backward(_tensor(1))  # torch imports more on its first backward: not the file's time
+    (2 * x).backward(_tensor(1))
+    # As if the file had been run itself: it may import its neighbours.
+    sys.path.insert(0, str(Path(path).parent.resolve()))
+    sys.path.append(str(Path(__file__).resolve().parents[3]))
     send({"ready": True})
     judge(path, send)
     with suppress(BaseException):
@@ -595,7 +576,9 @@ def _explain(rows: list[Row], whole: str) -> None:
     for i, row in enumerate(rows):
         if not row.failed:
             continue
-        causes = (first for first in rows[:i] if first.failed and _follows(row, first))
+        causes = (
+            first for first in rows[:i] if first.failed and _follows(row, first, table["after"])
+        )
         row.see = row.see or next((first.see or first.name for first in causes), "")
         if row.see:
             continue
@@ -605,12 +588,12 @@ def _explain(rows: list[Row], whole: str) -> None:
             row.why, row.next = known or (str(row.error), row.next if row.name in SPECIAL else RUN)
 
 
-def _follows(row: Row, first: Row) -> bool:
+def _follows(row: Row, first: Row, after: dict[str, list[str]]) -> bool:
     """Whether a row failed because an earlier one did."""
     main = first.name in ("values", "gradient")
     if row.error is None:
         part = f"demo {row.got.partition('[')[0]}" if row.name == "demo" else row.name
-        return first.name in AFTER.get(part, ()) or (main and first.broken and row.broken)
+        return first.name in after.get(part, ()) or (main and first.broken and row.broken)
     if first.name == "static methods":
         return "positional argument" in row.error.message
     if first.name == "saves for backward" and first.error is None:
