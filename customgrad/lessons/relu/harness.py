@@ -250,7 +250,8 @@ def judge(path: str, send: Send) -> None:
     if learned is None:
         return send({"fatal": f"{name} defines no CustomReLU."})
     if not (isinstance(learned, type) and issubclass(learned, torch.autograd.Function)):
-        return send({"fatal": f"CustomReLU in {name} must be a class that inherits torch.autograd.Function."})
+        must = "must be a class that inherits torch.autograd.Function"
+        return send({"fatal": f"CustomReLU in {name} {must}."})
 
     whole = re.search(rb"^\s*(\w+) *= *\w+\.saved_tensors *[;#\r\n]", source, re.M)
     bare = re.search(rb"\.saved_tensors *[-+*/<>=),]", source)
