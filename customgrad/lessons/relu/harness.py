@@ -27,7 +27,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -437,9 +437,7 @@ def run(path: str, seconds: float = 10.0) -> Report:
     name = _one_line(Path(path).name, 40)
     problem = _problem(Path(path))
     if problem:
-        report = _blank(name)
-        report.fatal = f"{name} {problem}"
-        return report
+        return replace(_blank(name), fatal=f"{name} {problem}")
 
     environment = os.environ | {"PYTHONIOENCODING": "utf-8:backslashreplace"}
     process = subprocess.Popen(
@@ -612,8 +610,7 @@ def _of_value(row: Row, got: dict[str, str], table: list[dict[str, Any]]) -> tup
         match = re.fullmatch(entry.get("got", ".*"), row.got)
         also = all(re.fullmatch(v, got.get(k, "")) for k, v in entry.get("also", {}).items())
         if entry["row"] == row.name and match and also:
-            words = (row.got, *match.groups())
-            return entry["why"].format(*words, got=row.got), entry["next"]
+            return entry["why"].format(row.got, *match.groups(), got=row.got), entry["next"]
     raise LookupError(f"no words for the row {row.name!r}")
 
 
@@ -717,10 +714,8 @@ def main(argv: list[str] | None = None) -> int:
         empty = "" if options.file is None else "an empty name is no file; "
         complaint = f"{empty}name your file, such as my_relu.py; try --help"
     elif not path.is_file():
-        what = (
-            "is a folder" if path.is_dir() else "is no file" if path.exists() else "does not exist"
-        )
-        complaint = f"{options.file} {what}; name your file"
+        what = "is a folder" if path.is_dir() else "is no file"
+        complaint = f"{options.file} {what if path.exists() else 'does not exist'}; name your file"
     elif not options.seconds > 0:
         complaint = f"--seconds must be more than 0, got {options.seconds:g}"
     else:
