@@ -16,8 +16,9 @@ What an author writes, and what a reader gets:
 - ``console``: a terminal, one command a line; the ``$`` is drawn by the style sheet. A ``text``
   fence directly after it (sealed, with the comment between), or one written as
   ``text {.terminal title="Output"}`` anywhere, is shown as a terminal too: ``✓`` and ``✗`` lines,
-  the keys ``why``, ``next``, ``where`` and ``fix`` at the start of a line, and marks where a line
-  ``expected`` differs from the line ``got`` beside it (``want`` and ``yours`` mean the same).
+  the keys ``why``, ``next``, ``where`` and ``fix`` at the start of a line, the ``-`` and ``+``
+  lines of a difference, and marks where a line ``expected`` differs from the line ``got`` beside it
+  (``want`` and ``yours`` mean the same).
 - A table or a displayed formula: a wrapper that scrolls sideways and can be reached by keyboard.
 """
 
@@ -33,8 +34,10 @@ from markdown import Extension, Markdown
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 
+# The search plugin leaves out an element with this attribute, but not what follows a child of it.
+UNSEARCHED = "data-search-exclude"
 SEAL_LINK = '<a class="verified" href="#"'
-SEAL = f'{SEAL_LINK} title="A test ran this code and compared this output">verified</a>'
+SEAL = f'{SEAL_LINK} title="A test ran this code and compared this output" {UNSEARCHED}>verified</a>'
 
 FENCE = re.compile(r"(?P<start>[ \t>]*(?P<ticks>`{3,})[\w#.+-]*)[ \t]*(?P<options>[^`]*)$")
 EMBEDDED = re.compile(r"""[ \t]*-+8<-+[ \t]+["'](?P<path>[^"':]+)[^"']*["']\s*$""")
@@ -49,6 +52,9 @@ TOKEN = re.compile(r"[-+]?(?:\d[\d_]*\.?\d*(?:e[-+]?\d+)?|(?:inf|nan)\b)|\w+|[^\
 FORMULAS = re.compile(r'(?:<math [^>]*display="block".*?</math>\s*)+', re.DOTALL)
 LABELLED = re.compile(r"(?P<label>\s*(?:(?P<want>expected|want)|got|yours)\b:?)(?P<values>.*)")
 KEY = re.compile(r"(?P<space>\s*)(?P<key>why|next|where|fix)(?P<gap>:?\s{2,})(?P<rest>.*)")
+FAILED = re.compile(r"(?P<space>\s*)(?P<row>✗ ?\S+(?: \S+)*)(?P<rest>.*)")
+BOTH = re.compile(r"(?P<old>- .*\S)(?P<gap>\s{2,})(?P<new>\+ .*)")
+DIFFERENCE = re.compile(r"^(?:-.*\n)+(?:\+.*(?:\n|$))+", re.MULTILINE)
 
 Spans = list[tuple[int, int]]
 escape = functools.partial(html.escape, quote=False)
@@ -79,11 +85,12 @@ class Sources(Preprocessor):
 
 def source(path: str) -> str:
     """Name a source file, linked where the repository's address is known."""
+    shown = re.sub("([/_])", r"\1<wbr>", path)
     repository, commit = os.environ.get("GITHUB_REPOSITORY"), os.environ.get("GITHUB_SHA") or "main"
     if not repository:
-        return f'<span class="source">{path}</span>'
+        return f'<span class="source" {UNSEARCHED}>{shown}</span>'
     address = html.escape(f"https://github.com/{repository}/blob/{commit}/{path}")
-    return f'<a class="source" href="{address}">{path}</a>'
+    return f'<a class="source" href="{address}" {UNSEARCHED}>{shown}</a>'
 
 
 def divisions(page: str, name: str) -> Spans:
@@ -148,6 +155,21 @@ def commands(text: str) -> str:
     return "\n".join(out)
 
 
+def differences(text: str) -> dict[int, str]:
+    """Show the lines that a difference takes out and puts in, and a line that names the two signs."""
+    out = {}
+    for found in DIFFERENCE.finditer(text):
+        first = text.count("\n", 0, found.start())
+        for i, line in enumerate(found[0].rstrip("\n").split("\n"), first):
+            if both := BOTH.fullmatch(line):
+                old, new = escape(both["old"]), escape(both["new"])
+                out[i] = f'<span class="old">{old}</span>{both["gap"]}<span class="new">{new}</span>'
+            else:
+                kind = "old" if line.startswith("-") else "new"
+                out[i] = f'<span class="{kind}">{escape(line)}</span>'
+    return out
+
+
 def report(text: str) -> str:
     """Show a program's report: verdicts, keys, and the values that are not as expected."""
     lines = text.split("\n")
@@ -155,8 +177,9 @@ def report(text: str) -> str:
     for i, line in enumerate(lines):
         if line.lstrip().startswith("✓"):
             out[i] = out[i].replace("✓", '<span class="ok">✓</span>', 1)
-        elif line.lstrip().startswith("✗"):
-            out[i] = f'<span class="bad">{out[i]}</span>'
+        elif row := FAILED.fullmatch(line):
+            name = f'<span class="bad">{escape(row["row"])}</span>'
+            out[i] = f"{row['space']}{name}{escape(row['rest'])}"
         elif key := KEY.fullmatch(line):
             rest = f"<b>{escape(key['rest'])}</b>" if key["key"] == "next" else escape(key["rest"])
             out[i] = f'{key["space"]}<span class="key">{key["key"]}</span>{key["gap"]}{rest}'
@@ -166,6 +189,8 @@ def report(text: str) -> str:
             for row, match in enumerate((one, other)):
                 values = marked(match["values"], spans[row], "ok" if match["want"] else "bad")
                 out[i + row] = match["label"] + values
+    for i, line in differences(text).items():
+        out[i] = line
     return "\n".join(out)
 
 
@@ -188,8 +213,8 @@ class Block:
         title = f'<span class="title">{self.match["title"]}</span>' if self.match["title"] else ""
         kind, inside = "bar", title + (source(name[1]) if name else "")
         if self.output:
-            kind, inside = "seam", "<span>output</span>" + SEAL * (self.sealed or self.ran)
-        head = f'<span class="{kind}" data-search-exclude>{inside}</span>' if inside else ""
+            kind, inside = "seam", f"<span {UNSEARCHED}>output</span>" + SEAL * (self.sealed or self.ran)
+        head = f'<span class="{kind}">{inside}</span>' if inside else ""
         copied = not self.wrong and self.lang != "text"
         more = ["highlight", *["output"] * self.output, *["no-copy"] * (not copied)]
         classes = " ".join([f"language-{self.lang}", *self.classes, *more])

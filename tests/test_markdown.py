@@ -6,6 +6,7 @@ from pathlib import Path
 
 import markdown
 import pytest
+from material.plugins.search.plugin import Parser
 
 from sitetools.markdown import SEAL, SEAL_LINK, differing
 
@@ -70,6 +71,13 @@ def codes(page):
     return [html.unescape(re.sub(r"<[^>]*>", "", code)) for code in found]
 
 
+def sources(page):
+    """The name of the file above each block; it may break after a slash or an underscore."""
+    found = re.findall(r'<(?:span|a) class="source"[^>]*>(.*?)</(?:span|a)>', page)
+    assert not any(re.search("[/_](?!<wbr>)", name) for name in found)
+    return [name.replace("<wbr>", "") for name in found]
+
+
 def marks(page):
     return re.findall(r'<mark class="(\w+)">(.*?)</mark>', page)
 
@@ -88,14 +96,14 @@ def pair(wrong, right):
 
 def test_source_is_named_and_the_code_stays(render):
     page = render(fence("customgrad/a.py:demo"))
-    assert '<span class="source">customgrad/a.py</span>' in page
+    assert sources(page) == ["customgrad/a.py"]
     assert codes(page) == ["x = torch.ones(2) < 3  # \"a\" & 'b'\nprint(x)\n"]
     assert "data-source" not in page
 
 
 def test_last_snippet_of_a_fence_names_the_source(render):
     page = render('```python\n--8<-- "customgrad/a.py:imports"\n\n--8<-- "b.py:demo"\n```\n')
-    assert re.findall(r'class="source">(.*?)<', page) == ["b.py"]
+    assert sources(page) == ["b.py"]
     assert codes(page)[0].startswith("import torch\n\nx = ")
 
 
@@ -103,7 +111,7 @@ def test_each_fence_has_its_own_source(render):
     page = render(
         fence("b.py:demo") + "\n```python\nx = 1\n```\n\n" + fence("customgrad/a.py:demo")
     )
-    assert re.findall(r'class="source">(.*?)<', page) == ["b.py", "customgrad/a.py"]
+    assert sources(page) == ["b.py", "customgrad/a.py"]
     assert len(codes(page)) == 3
 
 
@@ -113,14 +121,15 @@ def test_each_fence_has_its_own_source(render):
 )
 def test_options_of_the_fence_survive(render, options):
     page = render(fence("b.py:demo", options))
-    assert '<span class="title">A fact</span><span class="source">b.py</span>' in page
+    assert '<span class="title">A fact</span><span class="source"' in page
+    assert sources(page) == ["b.py"]
     assert page.count('class="hll"') == 1
 
 
 def test_class_in_braces_survives(render):
     page = render('```{.python .special}\n--8<-- "b.py:demo"\n```\n')
     assert '<div class="language-python special highlight">' in page
-    assert '<span class="source">b.py</span>' in page
+    assert sources(page) == ["b.py"]
 
 
 @pytest.mark.parametrize(("sha", "at"), [("0123abc", "0123abc"), ("", "main")])
@@ -129,7 +138,8 @@ def test_source_is_linked_where_an_address_is_known(render, monkeypatch, sha, at
     monkeypatch.setenv("GITHUB_SHA", sha)
     page = render(fence("customgrad/a.py:demo"))
     address = f"https://github.com/owner/name/blob/{at}/customgrad/a.py"
-    assert f'<a class="source" href="{address}">customgrad/a.py</a>' in page
+    assert f'<a class="source" href="{address}"' in page
+    assert sources(page) == ["customgrad/a.py"]
 
 
 def test_snippet_outside_a_fence_and_fence_without_snippet_have_no_source(render, tmp_path):
@@ -145,11 +155,11 @@ def test_output_of_python_is_one_object_with_a_seal(render, between):
     page = render(fence("b.py:demo") + between + OUTPUT.format("tensor([True, True])"))
     assert page.count('<div class="run">') == 1
     assert page.count(SEAL) == 1
-    assert "<span>output</span>" in page
+    assert ">output</span>" in page
     assert "expected-output" not in page
     assert page.count("<div") == page.count("</div>") == 3
     assert codes(page)[1] == "tensor([True, True])\n"
-    assert page.index("language-python") < page.index("<span>output</span>")
+    assert page.index("language-python") < page.index(">output</span>")
 
 
 @pytest.mark.parametrize(
@@ -184,7 +194,9 @@ def test_second_output_has_no_seal(render):
 def test_the_theme_fills_in_the_link_of_the_seal():
     template = (ROOT / "overrides" / "main.html").read_text("utf-8")
     assert f"replace('{SEAL_LINK}'" in template
-    assert (ROOT / "docs" / "reference" / "checks.md").is_file()
+    assert "('reference/checks/' | url) ~ '#what-verified-means" in template
+    page = (ROOT / "docs" / "reference" / "checks.md").read_text("utf-8")
+    assert '\n## What "verified" means\n' in page
 
 
 def test_pair_is_named_marked_and_its_wrong_code_not_copied(render):
@@ -266,7 +278,7 @@ def test_commands_have_a_drawn_prompt_and_their_own_text(render):
 
 REPORT = """\
   ✓ forward is right
-  ✗ wrong <here>
+  ✗ wrong <here>    [1 2]  ✗
     expected  [0.0, 30.0]
     got       [9.0, 30.0]
   why   the mask
@@ -288,11 +300,37 @@ def test_report_has_roles(render, text):
     page = render(text)
     assert codes(page)[1] == f"{REPORT}\n"
     assert '<span class="ok">✓</span> forward is right' in page
-    assert '<span class="bad">  ✗ wrong &lt;here&gt;</span>' in page
+    assert '  <span class="bad">✗ wrong &lt;here&gt;</span>    [1 2]  ✗' in page
     assert marks(page) == [("ok", "0.0"), ("bad", "9.0")]
     assert re.findall(r'<span class="key">(\w+)</span>', page) == ["why", "next"]
     assert "<b>make test</b>" in page
     assert "<b>the mask</b>" not in page
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("-[0, 1]\n+[<1>, 1]\nend", ["-[0, 1]"], ["+[&lt;1&gt;, 1]"]),
+        ("- a page   + printed\n-1\n+2\n+3", ["- a page", "-1"], ["+ printed", "+2", "+3"]),
+        ("-1\n+2\n\n-3\n+4", ["-1", "-3"], ["+2", "+4"]),
+        ("-2.0  3.0\n-1.0  2.0", [], []),
+        ("+2\n-1", [], []),
+    ],
+)
+def test_a_difference_in_a_report_has_two_colours(render, text, old, new):
+    page = render("```console\nls\n```\n\n" + OUTPUT.format(text))
+    assert codes(page)[1] == f"{text}\n"
+    assert re.findall('<span class="old">(.*?)</span>', page) == old
+    assert re.findall('<span class="new">(.*?)</span>', page) == new
+
+
+def test_names_of_files_and_labels_stay_out_of_the_search(render):
+    page = render(fence("customgrad/a.py:demo", ' title="A fact"') + COMMENT + OUTPUT.format("1"))
+    parser = Parser()
+    parser.feed(page)
+    text = "".join("".join(section.text) for section in parser.data)
+    assert "A fact" in text
+    assert not re.search(r"customgrad|a\.py|output|verified", text)
 
 
 def test_terminal_output_of_python_keeps_its_seal(render):
@@ -315,7 +353,7 @@ def test_bars_of_a_norm_do_not_grow_with_the_line(render):
 def test_backticks_within_a_line_open_no_fence(render):
     page = render("```a``` and ```b``` stand here.\n\n" + fence("b.py:demo"))
     assert page.startswith("<p><code>a</code> and <code>b</code> stand here.</p>")
-    assert '<span class="source">b.py</span>' in page
+    assert sources(page) == ["b.py"]
 
 
 def test_wide_things_scroll_and_can_be_reached(render):
