@@ -37,7 +37,9 @@ from markdown.preprocessors import Preprocessor
 # The search plugin leaves out an element with this attribute, but not what follows a child of it.
 UNSEARCHED = "data-search-exclude"
 SEAL_LINK = '<a class="verified" href="#"'
-SEAL = f'{SEAL_LINK} title="A test ran this code and compared this output" {UNSEARCHED}>verified</a>'
+SEAL = (
+    f'{SEAL_LINK} title="A test ran this code and compared this output" {UNSEARCHED}>verified</a>'
+)
 
 FENCE = re.compile(r"(?P<start>[ \t>]*(?P<ticks>`{3,})[\w#.+-]*)[ \t]*(?P<options>[^`]*)$")
 EMBEDDED = re.compile(r"""[ \t]*-+8<-+[ \t]+["'](?P<path>[^"':]+)[^"']*["']\s*$""")
@@ -163,7 +165,9 @@ def differences(text: str) -> dict[int, str]:
         for i, line in enumerate(found[0].rstrip("\n").split("\n"), first):
             if both := BOTH.fullmatch(line):
                 old, new = escape(both["old"]), escape(both["new"])
-                out[i] = f'<span class="old">{old}</span>{both["gap"]}<span class="new">{new}</span>'
+                out[i] = (
+                    f'<span class="old">{old}</span>{both["gap"]}<span class="new">{new}</span>'
+                )
             else:
                 kind = "old" if line.startswith("-") else "new"
                 out[i] = f'<span class="{kind}">{escape(line)}</span>'
@@ -177,9 +181,9 @@ def report(text: str) -> str:
     for i, line in enumerate(lines):
         if line.lstrip().startswith("✓"):
             out[i] = out[i].replace("✓", '<span class="ok">✓</span>', 1)
-        elif row := FAILED.fullmatch(line):
-            name = f'<span class="bad">{escape(row["row"])}</span>'
-            out[i] = f"{row['space']}{name}{escape(row['rest'])}"
+        elif failed := FAILED.fullmatch(line):
+            name = f'<span class="bad">{escape(failed["row"])}</span>'
+            out[i] = f"{failed['space']}{name}{escape(failed['rest'])}"
         elif key := KEY.fullmatch(line):
             rest = f"<b>{escape(key['rest'])}</b>" if key["key"] == "next" else escape(key["rest"])
             out[i] = f'{key["space"]}<span class="key">{key["key"]}</span>{key["gap"]}{rest}'
@@ -213,7 +217,10 @@ class Block:
         title = f'<span class="title">{self.match["title"]}</span>' if self.match["title"] else ""
         kind, inside = "bar", title + (source(name[1]) if name else "")
         if self.output:
-            kind, inside = "seam", f"<span {UNSEARCHED}>output</span>" + SEAL * (self.sealed or self.ran)
+            kind, inside = (
+                "seam",
+                f"<span {UNSEARCHED}>output</span>" + SEAL * (self.sealed or self.ran),
+            )
         head = f'<span class="{kind}">{inside}</span>' if inside else ""
         copied = not self.wrong and self.lang != "text"
         more = ["highlight", *["output"] * self.output, *["no-copy"] * (not copied)]

@@ -74,9 +74,9 @@ class Node:
     children: list["Node | str"] = field(default_factory=list)
 
     def all(self) -> Iterator["Node"]:
-        """Yield the element and all below it, but nothing that stands inside a figure's or a formula's own markup."""
+        """Yield the element and all below it, but nothing inside a figure, a formula or a code block."""
         yield self
-        if self.tag not in {"svg", "math"}:
+        if self.tag not in {"svg", "math", "pre"}:
             for child in self.children:
                 if isinstance(child, Node):
                     yield from child.all()
