@@ -11,14 +11,16 @@
       button.ariaExpanded = box.checked;
       if (!drawer) return;
       if (box.checked) [...pane.querySelectorAll("a, label")].find(e => e.tabIndex == 0 && e.checkVisibility({visibilityProperty: true}))?.focus();
-      else if (pane.contains(document.activeElement)) button.focus();
+      else if (pane.contains(document.activeElement) || document.activeElement == document.body) button.focus();
     });
     if (!drawer) field.addEventListener("keydown", e => { if (e.key == "Escape") setTimeout(() => button.focus()); });
     else if (pane) {
       for (const back of pane.querySelectorAll("nav nav > .md-nav__title, label[for=__toc]")) back.tabIndex = 0;
-      pane.addEventListener("keydown", e => {
+      document.addEventListener("keydown", e => {
         if (e.key == "Escape" && box.checked) box.click();
-        else if (e.key == " " && e.target.matches("label")) { e.preventDefault(); e.target.click(); }
+      });
+      pane.addEventListener("keydown", e => {
+        if (e.key == " " && e.target.matches("label")) { e.preventDefault(); e.target.click(); }
       });
       // Whoever tabs out of the open menu leaves it.
       pane.addEventListener("focusout", e => {

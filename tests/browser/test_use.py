@@ -64,9 +64,11 @@ def test_search_finds_save_for_backward(tab, site):
 
 def hits(tab, query):
     """The pages that a search finds, best first."""
-    tab.locator(".md-search__input").fill("")
+    field = tab.locator(".md-search__input")  # the theme listens for keys
+    field.press("ControlOrMeta+a")
+    field.press("Delete")
     tab.wait_for_function("!document.querySelector('.md-search-result__item')")
-    tab.locator(".md-search__input").fill(query)
+    field.press_sequentially(query)
     tab.locator(".md-search-result__item a").first.wait_for()
     return tab.evaluate(
         "[...document.querySelectorAll('.md-search-result__item')].map("
