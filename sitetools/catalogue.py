@@ -29,7 +29,9 @@ class Operation:
     function: type[torch.autograd.Function]
     call: Callable[..., torch.Tensor]
     reference: Callable[..., torch.Tensor]
-    """The same values and gradients, made of torch's own differentiable operations."""
+    """The same values and gradients, composed of torch's own differentiable operations."""
+    builtin: Callable[..., torch.Tensor] | None = None
+    """torch's own operation of the same name."""
     inputs: Callable[[Draw], tuple[torch.Tensor, ...]] = lambda draw: (draw(3, 3),)
     """Makes float inputs of about nine elements from `draw(*shape)`."""
     elementwise: bool = True
@@ -48,16 +50,16 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation("custom_relu", "relu", functions.CustomReLU, functions.custom_relu, F.relu),
+    Operation("custom_relu", "relu", functions.CustomReLU, functions.custom_relu, F.relu, F.relu),
     Operation(
-        "linear", "linear", functions.Linear, functions.linear, F.linear,
+        "linear", "linear", functions.Linear, functions.linear, F.linear, F.linear,
         lambda draw: (draw(2, 3), draw(4, 3), draw(4)), elementwise=False,
     ),
     Operation(
-        "linear", "linear", functions.Linear, functions.linear, F.linear,
+        "linear", "linear", functions.Linear, functions.linear, F.linear, F.linear,
         lambda draw: (draw(3), draw(2, 3)), elementwise=False, variant="a vector, no bias",
     ),
-    Operation("silu", "silu", functions.SiLU, functions.silu, lambda x: x * torch.sigmoid(x)),
+    Operation("silu", "silu", functions.SiLU, functions.silu, lambda x: x * torch.sigmoid(x), F.silu),
 )  # fmt: skip
 
 
