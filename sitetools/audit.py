@@ -34,7 +34,12 @@ OUTPUT_INFO = re.compile(
     r'^text (\{\.terminal title="Output"\}|title="Output")$|^\{\.text \.terminal title="Output"\}$'
 )
 WIDTH = 88
-NO_LESSON = {"reference/changelog.md", "reference/checks.md", "reference/citation.md"}
+NO_LESSON = {
+    "functions/index.md",
+    "reference/changelog.md",
+    "reference/checks.md",
+    "reference/citation.md",
+}
 """Pages that show no section of the package."""
 NO_PAGE = {"relu/harness.py", "relu/starter.py"}
 """Modules beside the lessons that pages use and that are no page's lesson."""

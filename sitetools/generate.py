@@ -1,6 +1,6 @@
-"""Writes docs/generated/: the figures, computed from real values. Run as `python -m sitetools.generate`.
+"""Writes docs/generated/: figures and tables, computed from real values. Run as `python -m sitetools.generate`.
 
-Each module of `sitetools.figures` that has a `render()` makes the file of its own name.
+Each module of `sitetools.figures` makes the SVG of its own name; each of `sitetools.tables` makes Markdown files.
 """
 
 import importlib
@@ -8,8 +8,10 @@ import itertools
 import pkgutil
 import re
 import sys
+from types import ModuleType
+from typing import Any
 
-from sitetools import figures, pages
+from sitetools import figures, pages, tables
 
 TOLERANCE = 0.1
 """Coordinates may differ by this much from one processor to another (they are rounded to 0.1)."""
@@ -22,13 +24,19 @@ WORDS = re.compile(r">([^<>]*\S[^<>]*)<")
 def render_all() -> dict[str, str]:
     """Return every generated file: name → text."""
     rendered = {}
-    for module in sorted(
-        m.name for m in pkgutil.iter_modules(figures.__path__) if not m.name.startswith("_")
-    ):
-        rendered[f"{module}.svg"] = (
-            importlib.import_module(f"sitetools.figures.{module}").render().rstrip() + "\n"
-        )
+    for module in modules(figures):
+        rendered[f"{module.__name__.rpartition('.')[2]}.svg"] = module.render().rstrip() + "\n"
+    for module in modules(tables):
+        rendered |= module.render()
     return rendered
+
+
+def modules(package: ModuleType) -> list[Any]:
+    """Return the modules of a package, in the order of their names."""
+    found = sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+    return [
+        importlib.import_module(f"{package.__name__}.{name}") for name in found if name[0] != "_"
+    ]
 
 
 def differs(stored: str, rendered: str) -> str:

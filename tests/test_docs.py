@@ -1,6 +1,7 @@
 """Every page passes every check of sitetools.audit; the checks themselves are tested in test_audit.py."""
 
 import ast
+import re
 import tomllib
 
 import pytest
@@ -75,6 +76,29 @@ def test_handbook_pages_end_with_what_they_showed(page):
     assert 3 <= bullets.count("\n- ") <= 6, (
         f"{pages.name(page)}: 'In short' has three to five bullets"
     )
+
+
+FUNCTIONS = [p for p in PAGES if p.parent.name == "functions" and p.name != "index.md"]
+
+
+@pytest.mark.parametrize("page", FUNCTIONS, ids=ids)
+def test_pages_of_functions_have_the_headings_that_contributing_names(page):
+    table = (pages.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    row = next(line for line in table.splitlines() if line.startswith("| Function, "))
+    assert [h.removeprefix("## ") for h in headings(page)] == re.findall(r"\*([^*]+)\*[,\s]", row)
+
+
+@pytest.mark.parametrize("page", FUNCTIONS, ids=ids)
+def test_pages_of_functions_embed_what_was_tried_and_measured(page):
+    text = page.read_text(encoding="utf-8")
+    for kind in ("support", "speed"):
+        assert f'--8<-- "docs/generated/{kind}-{page.stem}.md"' in text, kind
+
+
+def test_every_operation_that_has_a_page_is_listed():
+    index = (pages.DOCS / "functions" / "index.md").read_text(encoding="utf-8")
+    for page in FUNCTIONS:
+        assert f"({page.name})" in index, page.name
 
 
 @pytest.mark.parametrize("filename", addresses.LISTS)
