@@ -17,13 +17,14 @@ ALL = $(VENV)/installed-dev
 export PYTHONUTF8 = 1
 export NO_MKDOCS_2_WARNING = 1
 
-.PHONY: help serve test site outputs check clean
+.PHONY: help serve test site outputs bench check clean
 
 help:
 	@echo "make serve     serve the site at http://127.0.0.1:$(PORT)/ and reload it on every save"
 	@echo "make test      run every block of every page, and every test"
 	@echo "make site      build the site into site/, strictly"
 	@echo "make outputs   rewrite the stored outputs after an intended change, and show the difference"
+	@echo "make bench     measure times and memory of the Functions, as ratios within one run"
 	@echo "make check     lint, format and types"
 	@echo "make clean     remove .venv, site and caches"
 
@@ -39,6 +40,10 @@ site: $(ALL)
 outputs: $(ALL)
 	@$(PY) -m sitetools.generate
 	@$(PY) -m pytest docs README.md --update-outputs -q
+
+bench: $(ALL)
+	@$(PY) -m tests.benchmarks.run $(ONLY)
+	@$(PY) -m sitetools.generate
 
 check: $(ALL)
 	@$(PY) -m ruff check .

@@ -1,4 +1,4 @@
-"""What must not change unnoticed: the addresses that readers link to, and the lines that pages highlight.
+"""What must not change unnoticed: addresses that readers link to, navigation, and the lines that pages highlight.
 
 `python -m sitetools.addresses` writes them to tests/addresses.txt and tests/highlights.txt, which a test
 compares with the pages. A highlight is given by line number, and would move silently when its code does.
@@ -10,11 +10,13 @@ from sitetools import pages
 
 
 def addresses() -> list[str]:
-    """Return `page#anchor` of every heading, in page order, with the anchors that the site gives them."""
+    """Return the navigation, and `page#anchor` of every heading, in page order."""
     import markdown
     from markdown.extensions.toc import TocExtension, slugify
 
-    found = []
+    config = (pages.ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    entries = config.partition("\nnav:\n")[2].splitlines()
+    found = [f"nav: {entry.strip().removeprefix('- ')}" for entry in entries if entry.strip()]
     for page in pages.pages():
         relative = page.relative_to(pages.DOCS).as_posix()
         text = page.read_text(encoding="utf-8")

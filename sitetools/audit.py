@@ -12,53 +12,37 @@ from pathlib import Path
 
 import yaml
 
-from sitetools import pages
+from sitetools import pages, rendered
 from sitetools.pages import Fence
 
 LANGUAGES = {"python", "text", "console"}
 EMBEDDED = {"yaml", "toml", "makefile", "bibtex"}
+SUFFIXES = {
+    "python": {".py"},
+    "yaml": {".yml", ".yaml", ".cff"},
+    "toml": {".toml"},
+    "makefile": {""},
+    "bibtex": {".bib"},
+}
+"""Language of a fence → suffixes of the files that it may embed."""
+WHOLE = {"CHANGELOG.md"}
+"""Files beside docs/generated that a page may embed as prose."""
+ASSETS = {".css", ".svg", ".woff2", ".txt", ".png"}
+META = {"title", "description", "template", "hide", "search"}
+"""What front matter may say."""
 OUTPUT_INFO = re.compile(
     r'^text (\{\.terminal title="Output"\}|title="Output")$|^\{\.text \.terminal title="Output"\}$'
 )
 WIDTH = 88
-NO_LESSON = {"reference/changelog.md", "reference/checks.md", "reference/citation.md"}
+NO_LESSON = {
+    "functions/index.md",
+    "reference/changelog.md",
+    "reference/checks.md",
+    "reference/citation.md",
+}
 """Pages that show no section of the package."""
 NO_PAGE = {"relu/harness.py", "relu/starter.py"}
 """Modules beside the lessons that pages use and that are no page's lesson."""
-
-WORDS = {
-    word: number
-    for number, word in enumerate(
-        [
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ],
-        1,
-    )
-}
-UNITS = {
-    "byte": r"bytes?|B", "kilobyte": r"[kK]i?B", "megabyte": r"Mi?B", "gigabyte": r"Gi?B",
-    "millisecond": r"ms|milliseconds?", "microsecond": r"[µμu]s|microseconds?",
-    "second": r"s|seconds?", "minute": r"min|minutes?",
-    "percent": r"%|per ?cent", "times": r"×|x(?!\w)|times",
-}  # fmt: skip
-QUANTITY = re.compile(
-    r"(?<![\w.,$\\^_-])(?P<number>\d+(?:[.,]\d+)*|(?P<word>"
-    + "|".join(WORDS)
-    + r"))(?(word)[\s\u00a0-]|[\s\u00a0-]?)(?P<unit>"
-    + "|".join(UNITS.values())
-    + r")(?![\w/])"
-)
 
 Problems = Iterator[str]
 
@@ -80,21 +64,21 @@ def fence_languages(page: Path, text: str) -> Problems:
 
 
 def other_code(page: Path, text: str) -> Problems:
-    """Find code in forms that are no fence: tildes, quotes, raw HTML, four spaces."""
-    previous, container = "", False
+    """Find code in forms that are no fence: tildes, quotes, raw HTML, and whatever else is shown as code."""
+    named = set()
     for number, line in pages.outside(page, text):
         where = f"{pages.name(page)}:{number}"
+        found = ""
         if line.lstrip().startswith("~~~"):
-            yield f"{where}: a ~~~ fence is not run; use three backticks"
-        if re.match(r"\s*>\s*(```|~~~)", line):
-            yield f"{where}: a fence inside a quotation is not run; take it out"
-        if re.search(r"<(pre|script|iframe)\b|<code\b(?!.*</code>)", line, re.IGNORECASE):
-            yield f"{where}: raw HTML code is not run; use a fence"
-        if re.match(r"( {4}|\t)\S", line) and not previous.strip() and not container:
-            yield f"{where}: four spaces make a code block that nothing runs; use a fence"
-        if line.strip() and not line.startswith((" ", "\t")):
-            container = bool(re.match(r"([-*+]|\d+[.)])\s|!!!|\?\?\?|\[\^|:\s", line))
-        previous = line
+            found = "a ~~~ fence is not run; use three backticks"
+        elif re.match(r"(\s*>)+\s*(```|~~~)", line):
+            found = "a fence inside a quotation is not run; take it out"
+        elif re.search(r"<(pre|script|iframe)\b|<code\b(?!.*</code>)", line, re.IGNORECASE):
+            found = "raw HTML code is not run; use a fence"
+        if found:
+            named.add(where)
+            yield f"{where}: {found}"
+    yield from (p for p in rendered.shown_code(page, text) if p.partition(": ")[0] not in named)
 
 
 def typed_python(page: Path, text: str) -> Problems:
@@ -110,9 +94,10 @@ def typed_python(page: Path, text: str) -> Problems:
 
 
 def embeddings(page: Path, text: str) -> Problems:
-    """Find embedded files and sections that do not exist or that are taken by line or whole."""
+    """Find embedded sections that do not exist, that are taken by line or whole, or that stand in no fence."""
+    languages = {n: f.language for f in pages.fences(page, text) for n, _ in f.targets}
     for number, line in enumerate(text.splitlines(), 1):
-        if "--8<--" not in line:
+        if not re.search(r"-+8<-+", line):
             continue
         where = f"{pages.name(page)}:{number}"
         match = pages.SNIPPET.match(line)
@@ -121,10 +106,15 @@ def embeddings(page: Path, text: str) -> Problems:
             continue
         path, _, section = match["target"].partition(":")
         source = pages.ROOT / path
-        if not source.is_file():
+        language = languages.get(number)
+        if language is None and not (source.is_relative_to(pages.GENERATED) or path in WHOLE):
+            yield f"{where}: {path} is embedded outside a fence, as prose; only docs/generated may be"
+        elif language is not None and source.suffix not in SUFFIXES.get(language, {source.suffix}):
+            yield f"{where}: a {language} fence embeds {path}, which is another language"
+        elif not source.is_file():
             yield f"{where}: the embedded file {path} does not exist"
         elif not section:
-            if not source.is_relative_to(pages.GENERATED):
+            if not source.is_relative_to(pages.GENERATED) and path not in WHOLE:
                 yield f"{where}: {path} is embedded whole; name a section (only docs/generated is embedded whole)"
         elif not re.fullmatch(r"[A-Za-z][\w-]*", section):
             yield f"{where}: {path} is embedded by lines ({section}); name a section"
@@ -218,26 +208,6 @@ def names(tree: ast.AST) -> Iterator[str]:
             yield node.name.rpartition(".")[2]
 
 
-def quantities(page: Path, text: str) -> Problems:
-    """Find numbers with a unit in prose, tables, captions and alt texts that nothing on the page holds."""
-    held = "\n".join("\n".join(f.body) for f in pages.fences(page, text) if f.language == "text")
-    for _, line in pages.outside(page, text):
-        if (match := pages.SNIPPET.match(line)) and match["target"].startswith("docs/generated/"):
-            source = pages.ROOT / match["target"].partition(":")[0]
-            held += "\n" + (source.read_text(encoding="utf-8") if source.is_file() else "")
-    for number, line in pages.outside(page, text):
-        if line.strip().startswith("<!--"):
-            continue
-        for match in QUANTITY.finditer(line):
-            digits = str(WORDS.get(match["number"], match["number"]))
-            unit = next(u for u in UNITS.values() if re.fullmatch(u, match["unit"]))
-            number_held = re.search(rf"(?<![\w.]){re.escape(digits)}(?![\w]|\.\d)", held)
-            unit_held = re.search(rf"(?<![A-Za-z])(?:{unit})(?![A-Za-z])", held)
-            if not (number_held and unit_held):
-                where = f"{pages.name(page)}:{number}"
-                yield f"{where}: no output of this page holds '{match.group(0)}'; print it, or say it without"
-
-
 def front_matter(page: Path, text: str) -> Problems:
     """Find pages without a title and a description that a search engine can use."""
     where = f"{pages.name(page)}:1"
@@ -246,6 +216,9 @@ def front_matter(page: Path, text: str) -> Problems:
     if not isinstance(meta, dict):
         yield f"{where}: the page starts with front matter (--- title: … description: … ---)"
         return
+    if unknown := sorted(set(meta) - META):
+        known = ", ".join(sorted(META))
+        yield f"{where}: front matter says {', '.join(unknown)}, which nothing reads; known are {known}"
     title, description = str(meta.get("title", "")), str(meta.get("description", ""))
     if not 10 <= len(title) <= 60:
         yield f"{where}: title has {len(title)} characters, wants 10 to 60"
@@ -268,7 +241,7 @@ def wording(page: Path, text: str) -> Problems:
 
 PAGE_CHECKS: tuple[Callable[[Path, str], Problems], ...] = (
     fence_languages, other_code, typed_python, embeddings, outputs, fence_contents, unverified_blocks,
-    quantities, front_matter, wording,
+    front_matter, wording, *rendered.CHECKS,
 )  # fmt: skip
 
 
@@ -316,6 +289,18 @@ def lesson_sections(
                     yield f"{path}:{line}: no page shows the section '{section}'"
 
 
+def files(docs: Path | None = None) -> Problems:
+    """Find files in docs/ that are neither a page nor what pages use."""
+    docs = docs or pages.DOCS
+    for file in sorted(p for p in docs.rglob("*") if p.is_file()):
+        parts = file.relative_to(docs).parts
+        page = file.suffix == ".md" and "generated" not in parts and "assets" not in parts
+        if not page and parts[0] not in {"assets", "generated"}:
+            yield f"{pages.name(file)}:1: not a page (.md); what pages load stands in docs/assets"
+        elif parts[0] == "assets" and file.suffix not in ASSETS:
+            yield f"{pages.name(file)}:1: pages load no such file; docs/assets holds {', '.join(sorted(ASSETS))}"
+
+
 def navigation(config: Path = pages.ROOT / "mkdocs.yml", docs: Path = pages.DOCS) -> Problems:
     """Find pages that the navigation lacks, and entries without a page."""
     lines = config.read_text(encoding="utf-8").splitlines()
@@ -332,18 +317,3 @@ def navigation(config: Path = pages.ROOT / "mkdocs.yml", docs: Path = pages.DOCS
         source = docs / entry if entry.endswith(".md") else docs.parent / entry
         if not source.is_file():
             yield f"{config.name}:{number}: the navigation names {entry}, which does not exist"
-
-
-def links(docs: Path = pages.DOCS) -> Problems:
-    """Find relative links to pages or files that do not exist."""
-    for page in pages.pages(docs):
-        text = page.read_text(encoding="utf-8")
-        for number, line in pages.outside(page, text):
-            for target in re.findall(r"\]\(([^)\s]+)\)|href=\"([^\"]+)\"", line):
-                address = next(filter(None, target)).partition("#")[0]
-                if not address or re.match(r"[a-z]+:", address):
-                    continue
-                path = (page.parent / address).resolve()
-                example = docs.parent / "examples" / Path(address).name
-                if not path.exists() and not ("examples/" in address and example.is_file()):
-                    yield f"{pages.name(page)}:{number}: the link to {address} leads nowhere"

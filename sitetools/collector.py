@@ -225,10 +225,20 @@ def run_console(commands: list[str], files: dict[str, str], where: str) -> str:
         for filename, text in files.items():
             (Path(folder) / filename).write_text(text, encoding="utf-8")
         for command in filter(str.strip, commands):
-            done = subprocess.run(
-                shlex.split(command), cwd=folder, env=environment, capture_output=True, encoding="utf-8",
-                timeout=CONSOLE_SECONDS, check=False, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
+            try:
+                done = subprocess.run(
+                    shlex.split(command), cwd=folder, env=environment, capture_output=True, encoding="utf-8",
+                    timeout=CONSOLE_SECONDS, check=False, stdin=subprocess.DEVNULL,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                raise PageError(
+                    f"{where}: `{command}` did not end within {CONSOLE_SECONDS} seconds"
+                ) from None
+            except (OSError, ValueError) as error:
+                raise PageError(
+                    f"{where}: `{command}` cannot be run ({error}); correct it, "
+                    "or name the test that covers it in tests/console.toml"
+                ) from None
             printed += done.stdout
             if done.stderr.strip() or done.returncode not in (0, 1):
                 raise PageError(
@@ -241,24 +251,34 @@ def run_python(code: str, where: str) -> str:
     """Run code as a reader's fresh interpreter would, and return what it prints.
 
     Raises:
-        PageError: where it raises (SystemExit included): the code, the failing line and the traceback.
+        PageError: where it raises (SystemExit included) or writes to stderr: the code, the failing
+            line and the traceback.
     """
     filename = f"<{where}>"
     lines = code.splitlines(keepends=True)
     linecache.cache[filename] = (len(code), None, lines, filename)
     module = types.ModuleType("__main__")
     module.__file__ = filename
-    printed = io.StringIO()
+    printed, complained = io.StringIO(), io.StringIO()
     main = sys.modules["__main__"]
     sys.modules["__main__"] = module
     try:
-        with clean_state(), contextlib.redirect_stdout(printed):
+        with (
+            clean_state(),
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(complained),
+        ):
             exec(compile(code, filename, "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
         raise PageError(report(error, code, filename, where)) from None
     finally:
         sys.modules["__main__"] = main
         linecache.cache.pop(filename, None)
+    if complained.getvalue():
+        raise PageError(
+            f"{where}: the block writes to stderr, which the page does not show\n\n{quote(code)}\n"
+            f"{complained.getvalue()}"
+        )
     return printed.getvalue()
 
 
@@ -308,7 +328,7 @@ def clean_state() -> Iterator[None]:
         torch.use_deterministic_algorithms(False)
         torch.set_flush_denormal(False)
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         # A warning that a reader would see is a failure; those that Python hides stay hidden.
         warnings.simplefilter("error")
         for hidden in (
@@ -320,6 +340,7 @@ def clean_state() -> Iterator[None]:
             warnings.simplefilter("ignore", hidden)
         warnings.filterwarnings("error", category=DeprecationWarning, module="__main__")
         reset()
+        os.chdir(folder)
         # A block that draws without a seed must not print the same numbers twice.
         random.seed()
         torch.seed()

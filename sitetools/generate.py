@@ -1,37 +1,51 @@
-"""Writes docs/generated/: the figures, computed from real values. Run as `python -m sitetools.generate`.
+"""Writes docs/generated/: figures and tables, computed from real values. Run as `python -m sitetools.generate`.
 
-Each module of `sitetools.figures` that has a `render()` makes the file of its own name.
+Each module of `sitetools.figures` makes the SVG of its own name; each of `sitetools.tables` makes Markdown files.
 """
 
 import importlib
+import itertools
 import pkgutil
 import re
 import sys
+from types import ModuleType
+from typing import Any
 
-from sitetools import figures, pages
+from sitetools import figures, pages, tables
 
 TOLERANCE = 0.1
 """Coordinates may differ by this much from one processor to another (they are rounded to 0.1)."""
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+WORDS = re.compile(r">([^<>]*\S[^<>]*)<")
+"""What a reader reads in a figure: the text between tags."""
 
 
 def render_all() -> dict[str, str]:
     """Return every generated file: name → text."""
     rendered = {}
-    for module in sorted(
-        m.name for m in pkgutil.iter_modules(figures.__path__) if not m.name.startswith("_")
-    ):
-        rendered[f"{module}.svg"] = (
-            importlib.import_module(f"sitetools.figures.{module}").render().rstrip() + "\n"
-        )
+    for module in modules(figures):
+        rendered[f"{module.__name__.rpartition('.')[2]}.svg"] = module.render().rstrip() + "\n"
+    for module in modules(tables):
+        rendered |= module.render()
     return rendered
+
+
+def modules(package: ModuleType) -> list[Any]:
+    """Return the modules of a package, in the order of their names."""
+    found = sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+    return [
+        importlib.import_module(f"{package.__name__}.{name}") for name in found if name[0] != "_"
+    ]
 
 
 def differs(stored: str, rendered: str) -> str:
     """Return what differs between two renderings of a file, apart from the tolerance; nothing if they agree."""
+    for before, now in itertools.zip_longest(WORDS.findall(stored), WORDS.findall(rendered)):
+        if before != now:
+            return f"the text {before!r} is now {now!r}"
     if NUMBER.sub("#", stored) != NUMBER.sub("#", rendered):
-        return "the text or the structure differs"
+        return "the structure differs"
     pairs = zip(NUMBER.findall(stored), NUMBER.findall(rendered), strict=True)
     far = [(a, b) for a, b in pairs if abs(float(a) - float(b)) > TOLERANCE + 1e-9]
     return f"{far[0][0]} is now {far[0][1]}" if far else ""

@@ -181,9 +181,9 @@ def report(text: str) -> str:
     for i, line in enumerate(lines):
         if line.lstrip().startswith("✓"):
             out[i] = out[i].replace("✓", '<span class="ok">✓</span>', 1)
-        elif row := FAILED.fullmatch(line):
-            name = f'<span class="bad">{escape(row["row"])}</span>'
-            out[i] = f"{row['space']}{name}{escape(row['rest'])}"
+        elif failed := FAILED.fullmatch(line):
+            name = f'<span class="bad">{escape(failed["row"])}</span>'
+            out[i] = f"{failed['space']}{name}{escape(failed['rest'])}"
         elif key := KEY.fullmatch(line):
             rest = f"<b>{escape(key['rest'])}</b>" if key["key"] == "next" else escape(key["rest"])
             out[i] = f'{key["space"]}<span class="key">{key["key"]}</span>{key["gap"]}{rest}'

@@ -128,18 +128,24 @@ def sections(source: Path) -> dict[str, tuple[int, int]]:
 
 
 @functools.cache
-def snippet_options() -> dict[str, Any]:
-    """Return mkdocs.yml's own options for pymdownx.snippets, defaults filled in."""
+def config() -> Any:
+    """Return what mkdocs.yml says, as MkDocs loads it."""
     from mkdocs.config import load_config
-    from pymdownx.snippets import SnippetExtension
 
     try:
-        config = load_config(str(ROOT / "mkdocs.yml"))
+        return load_config(str(ROOT / "mkdocs.yml"))
     except Exception as error:
         raise LookupError(
             f"mkdocs.yml: cannot be loaded ({error}); `mkdocs build` says why"
         ) from None
-    given = config["mdx_configs"].get("pymdownx.snippets", {})
+
+
+@functools.cache
+def snippet_options() -> dict[str, Any]:
+    """Return mkdocs.yml's own options for pymdownx.snippets, defaults filled in."""
+    from pymdownx.snippets import SnippetExtension
+
+    given = config()["mdx_configs"].get("pymdownx.snippets", {})
     options: dict[str, Any] = SnippetExtension(**given).getConfigs()
     return options
 

@@ -8,15 +8,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-CONFIG = """\
-site_name: mini
-markdown_extensions:
-  - pymdownx.snippets:
-      base_path: [!relative $config_dir]
-      check_paths: true
-      dedent_subsections: true
-nav:
-"""
+EXTENSIONS = (
+    (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nmarkdown_extensions:\n")[2]
+)
+CONFIG = "site_name: mini\nmarkdown_extensions:\n" + EXTENSIONS.split("\n\n")[0] + "\nnav:\n"
 
 
 def make_project(folder, lessons, pages):

@@ -5,6 +5,8 @@ import re
 import pytest
 from projects import make_project, output, python, run_pytest
 
+from sitetools import collector
+
 LESSON = '''\
 """Blocks that do what the tests below say."""
 
@@ -76,6 +78,23 @@ def clean():
     # --8<-- [end:clean]
 
 
+def complains():
+    # --8<-- [start:complains]
+    import sys
+
+    print("mind the step", file=sys.stderr)
+    # --8<-- [end:complains]
+
+
+def writes():
+    # --8<-- [start:writes]
+    import os
+
+    open("left behind", "w").close()
+    print(os.listdir())
+    # --8<-- [end:writes]
+
+
 def main_block():
     # --8<-- [start:main_block]
     if __name__ == "__main__":
@@ -94,13 +113,17 @@ PAGES = {
     "raises.md": python("x.py:raises"),
     "leaves.md": python("x.py:leaves"),
     "warns.md": python("x.py:warns"),
+    "complains.md": python("x.py:complains"),
+    "writes.md": (python("x.py:writes") + output("['left behind']\n") + "\n") * 2,
+    "unknown.md": "```console\nno-such-command --now\n```\n",
+    "unquoted.md": "```console\npython -c 'print(1)\n```\n",
     "silent.md": python("x.py:main_block"),
     "missing.md": "Text.\n\n" + python("x.py:no_such_section"),
     "nofile.md": python("y.py:right"),
     "failing.md": "```console\npython -c \"raise SystemExit(3)\"\n```\n",
     "console_wrong.md": "```console\npython -c \"print(1)\"\n```\n" + output("2\n"),
 }  # fmt: skip
-PASS = {"right.md": 1, "main.md": 1, "clean.md": 2, "console.md": 1}
+PASS = {"right.md": 1, "writes.md": 2, "main.md": 1, "clean.md": 2, "console.md": 1}
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +168,9 @@ def test_what_is_right_passes_and_the_rest_does_not(report):
         ),
         ("leaves.md", 1, ["the block raises SystemExit", ">   1 | raise SystemExit(0)"]),
         ("warns.md", 1, ["the block raises UserWarning", "mind the step"]),
+        ("complains.md", 1, ["the block writes to stderr", "mind the step"]),
+        ("unknown.md", 1, ["`no-such-command --now` cannot be run", "tests/console.toml"]),
+        ("unquoted.md", 1, ["cannot be run (No closing quotation)"]),
         ("silent.md", 1, ["the block prints, but the page shows no output", "as a script"]),
         ("missing.md", 3, ["no_such_section", "check the path and the section's name"]),
         ("nofile.md", 1, ["y.py", "check the path and the section's name"]),
@@ -160,11 +186,17 @@ def test_a_failure_names_page_and_line_and_says_what(report, page, line, said):
     assert "sitetools/collector.py" not in part, "the report shows the machinery"
 
 
+def test_a_command_that_does_not_end_is_stopped(monkeypatch):
+    monkeypatch.setattr(collector, "CONSOLE_SECONDS", 0.2)
+    with pytest.raises(collector.PageError, match=r"^docs/a.md:3: `python .*` did not end within"):
+        collector.run_console(['python -c "import time; time.sleep(9)"'], {}, "docs/a.md:3")
+
+
 def test_the_plugins_own_option_changes_nothing(project):
     plain = run_pytest(project, "docs", "--collect-only", "-q")[1]
     with_option = run_pytest(project, "docs", "--collect-only", "-q", "--codeblocks")[1]
     collected = [line for line in plain.splitlines() if "::" in line]
-    assert len(collected) == len(PAGES) + 1
+    assert len(collected) == len(PAGES) + 2
     assert collected == [line for line in with_option.splitlines() if "::" in line]
 
 

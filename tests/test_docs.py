@@ -1,11 +1,12 @@
 """Every page passes every check of sitetools.audit; the checks themselves are tested in test_audit.py."""
 
 import ast
+import re
 import tomllib
 
 import pytest
 
-from sitetools import addresses, audit, pages
+from sitetools import addresses, audit, pages, rendered
 
 PAGES = pages.pages()
 HANDBOOK = [p for p in PAGES if p.parent.name in {"background", "relu", "backprop"}]
@@ -28,11 +29,31 @@ def test_page(page, check):
 
 @pytest.mark.parametrize(
     "check",
-    [audit.lessons_and_pages, audit.lesson_sections, audit.navigation, audit.links],
+    [audit.lessons_and_pages, audit.lesson_sections, audit.navigation, audit.files],
     ids=lambda check: check.__name__,
 )
 def test_all_pages(check):
     report(check())
+
+
+ROOT_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [audit.fence_languages, audit.other_code, audit.wording, rendered.markup, rendered.leftovers, rendered.links],
+    ids=lambda check: check.__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("name", ROOT_PAGES)
+def test_what_the_repository_shows(name, check):
+    page = pages.ROOT / name
+    report(check(page, page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("check", rendered.EXAMPLE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("example", sorted((pages.ROOT / "examples").glob("*.py")), ids=ids)
+def test_the_prose_of_examples(example, check):
+    report(check(example, rendered.example_prose(example)))
 
 
 def test_the_site_has_its_pages():
@@ -55,6 +76,29 @@ def test_handbook_pages_end_with_what_they_showed(page):
     assert 3 <= bullets.count("\n- ") <= 6, (
         f"{pages.name(page)}: 'In short' has three to five bullets"
     )
+
+
+FUNCTIONS = [p for p in PAGES if p.parent.name == "functions" and p.name != "index.md"]
+
+
+@pytest.mark.parametrize("page", FUNCTIONS, ids=ids)
+def test_pages_of_functions_have_the_headings_that_contributing_names(page):
+    table = (pages.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    row = next(line for line in table.splitlines() if line.startswith("| Function, "))
+    assert [h.removeprefix("## ") for h in headings(page)] == re.findall(r"\*([^*]+)\*[,\s]", row)
+
+
+@pytest.mark.parametrize("page", FUNCTIONS, ids=ids)
+def test_pages_of_functions_embed_what_was_tried_and_measured(page):
+    text = page.read_text(encoding="utf-8")
+    for kind in ("support", "speed"):
+        assert f'--8<-- "docs/generated/{kind}-{page.stem}.md"' in text, kind
+
+
+def test_every_operation_that_has_a_page_is_listed():
+    index = (pages.DOCS / "functions" / "index.md").read_text(encoding="utf-8")
+    for page in FUNCTIONS:
+        assert f"({page.name})" in index, page.name
 
 
 @pytest.mark.parametrize("filename", addresses.LISTS)
@@ -85,7 +129,7 @@ def test_console_commands_are_covered_by_tests_that_exist():
         assert command in shown, f"console.toml lists `{command}`, which no page shows"
 
 
-@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("name", ROOT_PAGES[1:])
 def test_no_python_outside_pages_and_readme(name):
     found = [f for f in pages.fences(pages.ROOT / name) if f.language in {"python", "py", "pycon"}]
     assert not found, f"{name}:{found[0].line}: Python stands in a lesson, not here"

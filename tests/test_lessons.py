@@ -18,9 +18,13 @@ def module_name(lesson):
     return ".".join(lesson.relative_to(pages.ROOT).with_suffix("").parts)
 
 
+def page_of(lesson):
+    return (pages.DOCS / lesson.relative_to(pages.LESSONS)).with_suffix(".md")
+
+
 def shown(lesson):
     """Return the outputs that the page shows for the demos of its own lesson."""
-    page = (pages.DOCS / lesson.relative_to(pages.LESSONS)).with_suffix(".md")
+    page = page_of(lesson)
     own = lesson.relative_to(pages.ROOT).as_posix()
     text = ""
     for fence in pages.fences(page):
@@ -36,7 +40,10 @@ def test_main_prints_what_the_page_shows(lesson):
     printed = io.StringIO()
     with clean_state(), contextlib.redirect_stdout(printed):
         module.main()
-    assert printed.getvalue() == shown(lesson)
+    assert printed.getvalue() == shown(lesson), (
+        f"{pages.name(lesson)}: main() calls the demos in the order of "
+        f"{pages.name(page_of(lesson))}, and prints what it shows"
+    )
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=module_name)

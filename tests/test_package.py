@@ -1,19 +1,24 @@
 """The package's metadata, its imports, and what the wheel would hold."""
 
 import ast
+import inspect
+import logging
 import re
 import subprocess
 import sys
 import tomllib
 
 import pytest
+import torch
 import yaml
 from packaging.requirements import Requirement
 
 import customgrad
+from sitetools import pages
 from sitetools.pages import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+FILE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, TOOLS = FILE["project"], FILE["tool"]
 PINS = dict(
     line.strip().lower().replace("_", "-").split("==")
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
@@ -106,4 +111,79 @@ def test_every_public_name_has_a_docstring_and_exists():
 
 def test_typed_and_licensed():
     assert (ROOT / "customgrad" / "py.typed").exists()
-    assert "The customgrad contributors" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert licence.startswith("MIT License\n\nCopyright (c) 2026 The customgrad contributors\n")
+    for sentence in (
+        "to deal in the Software without restriction",
+        "shall be included in all copies or substantial portions of the Software",
+        'THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND',
+    ):
+        assert sentence in " ".join(licence.split())
+
+
+def test_the_python_that_is_asked_for_is_one_number():
+    asked = PROJECT["requires-python"]
+    assert asked == ">=3.11"
+    assert "Programming Language :: Python :: 3.11" in PROJECT["classifiers"]
+    assert TOOLS["mypy"]["python_version"] == "3.11"
+    assert "v >= (3, 11)" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "Python 3.11 or newer" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_tools_are_set_to_be_strict():
+    """A setting that is gone would let everything below it pass."""
+    options = TOOLS["pytest"]["ini_options"]
+    assert options["testpaths"] == ["docs", "README.md", "tests"]
+    assert options["filterwarnings"] == ["error"]
+    assert options["xfail_strict"] is True
+    assert {"--strict-markers", "--strict-config"} <= set(options["addopts"])
+    assert TOOLS["mypy"]["strict"] is True
+    config = pages.config()
+    assert config.mdx_configs["pymdownx.snippets"]["check_paths"] is True
+    assert config.mdx_configs["pymdownx.snippets"]["dedent_subsections"] is True
+    warn = {"omitted_files", "not_found", "absolute_links", "anchors", "unrecognized_links"}
+    levels = {**config.validation.nav, **config.validation.links}
+    assert {name: levels[name] for name in warn} == dict.fromkeys(warn, logging.WARNING)
+    notebooks = config.plugins["mkdocs-jupyter"].config
+    assert [notebooks[n] for n in ("execute", "allow_errors", "cache")] == [True, False, False]
+    assert not config.repo_url, "with it the theme calls a third party"
+
+
+DEFAULTS = {
+    "CustomLinear": {"bias": True, "device": None, "dtype": None},
+    "CustomReLU": {},
+    "Linear": {},
+    "SiLU": {},
+    "custom_relu": {},
+    "custom_relu_demo": {"values": None},
+    "linear": {"bias": None},
+    "silu": {},
+    "MLP": {},
+    "GradientRecord": {},
+    "regression_data": {"n": 64, "noise": 0.1},
+    "train_classifier": {"epochs": 5, "batch_size": 64, "lr": 0.1},
+    "train_linear": {"steps": 60, "lr": 0.1, "on_step": None},
+    "train_regression": {"steps": 60, "lr": 0.1, "on_step": None},
+}
+
+
+def test_default_arguments_are_what_they_were():
+    import customgrad.functions
+    import customgrad.training
+
+    found = {}
+    for module in (customgrad.functions, customgrad.training):
+        for name in module.__all__:
+            public = getattr(module, name)
+            is_function = isinstance(public, type) and issubclass(public, torch.autograd.Function)
+            given = {} if is_function else inspect.signature(public).parameters
+            found[name] = {n: p.default for n, p in dict(given).items() if p.default is not p.empty}
+    assert found == DEFAULTS
+
+
+@pytest.mark.parametrize("sheet", sorted((ROOT / "docs" / "assets").glob("*.css")), ids=str)
+def test_style_sheets_load_only_what_is_shipped(sheet):
+    text = sheet.read_text(encoding="utf-8")
+    assert "@import" not in text
+    for target in re.findall(r"url\(\s*[\"']?([^\"')]+)", text):
+        assert target.startswith("data:image/svg+xml") or (sheet.parent / target).is_file(), target

@@ -18,7 +18,7 @@ PITFALLS = pages.DOCS / "relu" / "pitfalls.md"
 HEADINGS = {
     PROBLEM: [
         "Statement", "Task", "Starter code", "Input and output format", "Worked example", "Constraints",
-        "Test your answer", "Related problems", "In short",
+        "Hints", "Test your answer", "Related problems", "In short",
     ],
     SOLUTION: ["Approach", "Step by step", "The solution", "Edge cases", "Complexity", "Double backward", "In short"],
     PITFALLS: [
@@ -115,6 +115,45 @@ def test_the_difficulty_and_the_related_problems_are_named():
     text = PROBLEM.read_text(encoding="utf-8")
     assert "Difficulty <strong>easy</strong>" in text
     assert dict(re.findall(r"^- (.+) \((easy|medium|hard)\)$", text, re.MULTILINE)) == RELATED
+
+
+def test_hints_and_the_broken_answers_are_closed_until_opened():
+    lines = PROBLEM.read_text(encoding="utf-8").splitlines()
+    opened = [n for n, line in enumerate(lines) if line == "<details markdown>"]
+    assert [lines[n + 1] for n in opened] == [
+        f"<summary>{summary}</summary>" for summary in (
+            "Each constraint, broken once",
+            "Hint 1: what backward needs to know",
+            "Hint 2: how to save it and find the elements",
+            "Hint 3: which operations do it",
+        )
+    ]  # fmt: skip
+    ends = [n for n, line in enumerate(lines) if line == "</details>"]
+    shown = next(n for n, line in enumerate(lines) if line.endswith('problem.py:constraints"'))
+    assert opened[0] < shown < ends[0]
+    assert len(ends) == len(opened)
+
+
+def test_related_problems_are_not_promised():
+    text = PROBLEM.read_text(encoding="utf-8").partition("## Related problems")[2]
+    assert "They are not on this site yet." in text
+    assert not re.search(r"soon|will|planned", text)
+
+
+def test_a_reader_is_told_how_to_reach_the_harness():
+    text = PROBLEM.read_text(encoding="utf-8").partition("## Test your answer")[2]
+    before = text.partition("```console")[0]
+    for way in (". .venv/bin/activate", ".venv\\Scripts\\Activate.ps1", ".venv/bin/python"):
+        assert f"`{way}`" in before
+
+
+def test_the_pair_about_zero_differs_in_one_character():
+    wrong, right = (
+        pages.expand(f'--8<-- "customgrad/lessons/relu/pitfalls.py:zero_{side}"', "pitfalls.md")
+        for side in ("wrong", "right")
+    )
+    assert len(right) == len(wrong) + 1
+    assert [right[:i] + right[i + 1 :] for i in range(len(right))].count(wrong) == 1
 
 
 def test_the_worked_example_is_what_its_code_prints():

@@ -14,9 +14,12 @@ G = grad_output as (N, out), where N is the product of all leading dimensions::
 # ruff: noqa: D102
 # mypy: allow-untyped-defs, allow-incomplete-defs
 # --8<-- [start:imports]
+import math
+
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions._direct import direct
 
 __all__ = ["CustomLinear", "Linear", "linear"]
 
@@ -24,7 +27,8 @@ __all__ = ["CustomLinear", "Linear", "linear"]
 # --8<-- [start:Linear]
 def rows(tensor):
     """Reshape (..., n) to (N, n): leading dimensions are one batch."""
-    return tensor.unsqueeze(0).flatten(0, -2)
+    *leading, n = tensor.shape
+    return tensor.reshape(math.prod(leading), n)
 
 
 class Linear(torch.autograd.Function):
@@ -67,6 +71,7 @@ class Linear(torch.autograd.Function):
 
 
 # --8<-- [end:Linear]
+direct(Linear)
 
 
 # --8<-- [start:linear]
@@ -88,7 +93,8 @@ def linear(
     Conventions:
         No gradient is computed for what needs none. An empty batch gives gradients of 0
         for weight and bias. Backward can itself be differentiated. ``torch.func.vmap``,
-        ``grad`` and ``jacrev`` work; forward mode (``jvp``, ``jacfwd``) and autocast do not.
+        ``grad`` and ``jacrev`` work; forward mode (``jvp``, ``jacfwd``) does not. Under
+        autocast the product is computed in autocast's dtype, as ``F.linear``'s is.
 
     Returns:
         A new tensor (..., out) of the input's dtype.
@@ -110,7 +116,7 @@ def linear(
                 f"linear: {name} must be a float tensor, got {value.dtype}; "
                 "use one such as torch.float32"
             )
-        if value.dtype != input.dtype:
+        if value.dtype != input.dtype and not torch.is_autocast_enabled(input.device.type):
             raise TypeError(
                 f"linear: {name} must have the dtype of input, got {value.dtype} "
                 f"and {input.dtype}; convert one with .to(dtype)"
@@ -130,6 +136,12 @@ def linear(
             f"linear: bias must have shape (out,) = {tuple(weight.shape[:1])}, got "
             f"{tuple(bias.shape)}; one number for each row of weight"
         )
+    device = input.device.type
+    if torch.is_autocast_enabled(device) and input.dtype != torch.float64:
+        # Here, and not inside: backward runs without autocast.
+        dtype = torch.get_autocast_dtype(device)
+        input, weight = input.to(dtype), weight.to(dtype)
+        bias = None if bias is None else bias.to(dtype)
     output: torch.Tensor = Linear.apply(input, weight, bias)
     return output
 

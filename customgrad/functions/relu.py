@@ -60,13 +60,18 @@ def custom_relu(input: torch.Tensor) -> torch.Tensor:
         the gradient passes, since NaN is not ``<= 0``. Where ``input <= 0`` the gradient is
         0 whatever the cotangent, infinity and NaN included. -0.0 stays -0.0. Empty tensors
         give empty tensors. Backward can itself be differentiated; the second derivative
-        is 0 everywhere.
+        is 0 everywhere. ``torch.func`` transforms and forward mode are not supported: they
+        want the style with ``setup_context``, and the exercise's ``forward`` takes ``ctx``.
 
     Returns:
         A new tensor of the input's shape and dtype.
 
     Raises:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
+
+    Source:
+        Nair and Hinton, "Rectified linear units improve restricted Boltzmann machines",
+        ICML 2010; the slope at 0 is that of ``torch.relu``.
     """
     if not isinstance(input, torch.Tensor):
         raise TypeError(
@@ -102,7 +107,8 @@ def custom_relu_demo(values=None) -> dict:
 
     Raises:
         TypeError: if ``values`` is anything else: text, nested lists,
-            bools, complex numbers, an integer tensor.
+            bools, complex numbers, an integer, float8, sparse or meta
+            tensor.
         ValueError: if an int in ``values`` is too large for a float.
     """
     if values is None:
@@ -116,9 +122,17 @@ def custom_relu_demo(values=None) -> dict:
                 "custom_relu_demo: values must fit a float, "
                 "got an int that is too large; use smaller numbers"
             ) from None
-    is_tensor = isinstance(values, torch.Tensor)
-    if not (is_tensor and values.is_floating_point()):
-        got = values.dtype if is_tensor else f"{values!r:.60}"
+    if not isinstance(values, torch.Tensor):
+        got = f"{values!r:.60}"
+    elif values.layout != torch.strided:
+        got = str(values.layout)
+    elif values.is_meta:
+        got = "a meta tensor, which has no numbers"
+    elif not values.is_floating_point() or values.itemsize == 1:
+        got = str(values.dtype)
+    else:
+        got = ""
+    if got:
         raise TypeError(
             "custom_relu_demo: values must be a flat list of numbers "
             f"or a float tensor, got {got}; "

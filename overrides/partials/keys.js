@@ -13,15 +13,17 @@
       button.ariaExpanded = box.checked;
       if (!drawer) return;
       if (box.checked) enter();
-      else if (pane.contains(document.activeElement)) button.focus();
+      else if (pane.contains(document.activeElement) || document.activeElement == document.body) button.focus();
     });
     if (!drawer) field.addEventListener("keydown", e => { if (e.key == "Escape") setTimeout(() => button.focus()); });
     else if (pane) {
       for (const back of pane.querySelectorAll("nav nav > .md-nav__title, label[for=__toc]")) back.tabIndex = 0;
-      pane.addEventListener("change", () => box.checked && enter());
-      pane.addEventListener("keydown", e => {
+      pane.addEventListener("change", () => box.checked && enter()); // from list to list
+      document.addEventListener("keydown", e => {
         if (e.key == "Escape" && box.checked) box.click();
-        else if (e.key == " " && e.target.matches("label")) { e.preventDefault(); e.target.click(); }
+      });
+      pane.addEventListener("keydown", e => {
+        if (e.key == " " && e.target.matches("label")) { e.preventDefault(); e.target.click(); }
       });
       // Whoever tabs out of the open menu leaves it.
       pane.addEventListener("focusout", e => {

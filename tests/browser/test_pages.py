@@ -1,18 +1,21 @@
 """Every page of the built site, opened in a browser: what it asks for, what it shows, and what it weighs."""
 
 import gzip
+import re
 from urllib.parse import urlsplit
 
 import pytest
 
 from sitetools import notebooks, pages
 
-ADDRESSES = [
-    ""
-    if (relative := page.relative_to(pages.DOCS).with_suffix("").as_posix()) == "index"
-    else f"{relative}/"
+PAGES = {
+    re.sub(
+        r"(^|/)index$|$", "/", page.relative_to(pages.DOCS).with_suffix("").as_posix(), count=1
+    ).lstrip("/"): page
     for page in pages.pages()
-]
+}
+"""Address on the site → the page's Markdown."""
+ADDRESSES = list(PAGES)
 EXAMPLES = [
     f"examples/{example.stem}/" for example in sorted((pages.ROOT / "examples").glob("*.py"))
 ]
@@ -79,11 +82,12 @@ def test_no_error_and_no_request_to_another_host(visit, site):
     assert [u for u in visit.requests if not u.startswith((site.base, "data:"))] == []
 
 
-def test_axe_finds_nothing_serious(visit):
+def test_axe_finds_nothing_serious(visit, theme):
     from axe_playwright_python.sync_playwright import Axe
 
-    # Colours do not depend on the width, and take axe the longest: they are looked at once a theme.
-    for width, options in ((1440, {}), (360, {"rules": {"color-contrast": {"enabled": False}}})):
+    # Colours do not depend on the width, and nothing else on the theme.
+    looks = [(1440, {}), (360, {"rules": {"color-contrast": {"enabled": False}}})]
+    for width, options in looks[: 2 if theme == "light" else 1]:
         visit.tab.set_viewport_size({"width": width, "height": 900})
         options = {"resultTypes": ["violations"], **options}
         found = Axe().run(visit.tab, options=options).response["violations"]
@@ -133,7 +137,7 @@ def test_budgets(visit, site, address):
 @in_light
 @on_pages
 def test_what_is_shown_is_what_ran(visit, address):
-    page = pages.DOCS / f"{address.rstrip('/') or 'index'}.md"
+    page = PAGES[address]
     for language in ("python", "console", "text"):
         written = [
             pages.expand("\n".join(f.body) + "\n", f"{pages.name(page)}:{f.line}").strip("\n")
@@ -155,7 +159,7 @@ def test_what_an_example_shows_is_what_ran(visit, address):
 @in_light
 @on_pages
 def test_each_block_names_its_file(visit, address):
-    page = pages.DOCS / f"{address.rstrip('/') or 'index'}.md"
+    page = PAGES[address]
     named = visit.tab.evaluate(
         "[...document.querySelectorAll('.language-python.highlight .source')].map(e => e.textContent.trim())"
     )

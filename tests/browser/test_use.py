@@ -1,7 +1,5 @@
 """What a reader does: copies, searches, switches the theme, goes on, gets lost."""
 
-from urllib.parse import quote
-
 import pytest
 
 from sitetools import pages
@@ -32,6 +30,9 @@ def test_the_copy_button_gives_exactly_the_code(tab, site, address):
         ]
         for number, code in enumerate(written):
             block = blocks.nth(number)
+            closed = block.locator("xpath=ancestor::details[not(@open)]")
+            if closed.count():
+                closed.locator("> summary").click()
             button = block.locator("button[data-md-type='copy'], button.md-clipboard")
             wrong = block.evaluate("e => e.closest('.wrong') !== null")
             assert button.count() == (0 if wrong else 1), f"{address} block {number}"
@@ -61,9 +62,13 @@ def test_search_finds_save_for_backward(tab, site):
     assert "save_for_backward" in tab.locator("article").inner_text()
 
 
-def hits(tab, base, query):
+def hits(tab, query):
     """The pages that a search finds, best first."""
-    tab.goto(f"{base}?q={quote(query)}", wait_until="networkidle")
+    field = tab.locator(".md-search__input")  # the theme listens for keys
+    field.press("ControlOrMeta+a")
+    field.press("Delete")
+    tab.wait_for_function("!document.querySelector('.md-search-result__item')")
+    field.press_sequentially(query)
     tab.locator(".md-search-result__item a").first.wait_for()
     return tab.evaluate(
         "[...document.querySelectorAll('.md-search-result__item')].map("
@@ -83,8 +88,10 @@ def hits(tab, base, query):
     ],
 )
 def test_names_are_found_by_whole_and_by_part(tab, site, queries, page):
+    tab.goto(site.base, wait_until="networkidle")
+    tab.keyboard.press("s")
     for query in queries:
-        found = hits(tab, site.base, query)
+        found = hits(tab, query)
         assert page in found, query
         assert not found[0].startswith("reference/"), query
 

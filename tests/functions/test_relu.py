@@ -270,6 +270,15 @@ def test_demo_of_other_values(values, output, grad):
     assert custom_relu_demo(values) == {"output": output, "grad": grad}
 
 
+def test_demo_takes_the_exercises_numbers_by_default(monkeypatch):
+    """Another negative number would give the same outputs."""
+    seen = []
+    apply = CustomReLU.apply
+    monkeypatch.setattr(CustomReLU, "apply", lambda x: seen.append(x.tolist()) or apply(x))
+    custom_relu_demo()
+    assert seen == [[-2.0, -1.0, 0.0, 1.0, 2.0]]
+
+
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
 def test_demo_in_any_mode(mode):
     with mode():
@@ -320,6 +329,9 @@ REFUSED = [
     (torch.tensor([1, 2]), "torch.int64"),
     (torch.tensor([True]), "torch.bool"),
     (torch.tensor([1j]), "torch.complex64"),
+    (torch.tensor([1.0]).to_sparse(), "torch.sparse_coo"),
+    (torch.tensor([1.0]).to(torch.float8_e5m2), "torch.float8_e5m2"),
+    (torch.empty(2, device="meta"), "a meta tensor, which has no numbers"),
 ]
 
 

@@ -15,10 +15,12 @@ def walk():
     x = torch.tensor(2.0)
     w = torch.tensor(3.0, requires_grad=True)
     b = torch.tensor(1.0, requires_grad=True)
-    loss = (w * x + b) ** 2
+    inner = w * x + b
+    loss = inner**2
     show(loss.grad_fn)
 
     loss.backward()
+    print(f"inner value {inner.item():g}")
     print(x.grad, w.grad, b.grad)
     # --8<-- [end:walk]
 

@@ -40,6 +40,39 @@ def use():
     # --8<-- [end:use]
 
 
+def stable():
+    # --8<-- [start:stable]
+    import torch
+
+    def naive(x):
+        return (1 + x.exp()).log()
+
+    def rearranged(x):
+        return x.clamp(min=0) + (-x.abs()).exp().log1p()
+
+    class Softplus(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return rearranged(x)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            (x,) = ctx.saved_tensors
+            return grad_output * x.sigmoid()
+
+    for f in (naive, rearranged, Softplus):
+        x = torch.tensor([-1.0, 0.0, 100.0], requires_grad=True)
+        y = f.apply(x) if f is Softplus else f(x)
+        y.sum().backward()
+        print(f"{f.__name__:10}", y.detach())
+        print("  gradient", x.grad)
+    # --8<-- [end:stable]
+
+
 # --8<-- [start:ProductAndSum]
 class ProductAndSum(torch.autograd.Function):
     @staticmethod
@@ -113,73 +146,83 @@ def refused():
             print(name, "gives", x.grad.tolist())
         except RuntimeError as error:
             print(name, "is refused:")
-            print(textwrap.indent(textwrap.fill(str(error)), "    "))
+            text = textwrap.fill(str(error), 68)
+            print(textwrap.indent(text, "    "))
     # --8<-- [end:refused]
 
 
-# --8<-- [start:OnCtx]
-class OnCtx(torch.autograd.Function):
-    @staticmethod
-    def forward(x):
-        return x.exp()
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.y = output
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output * ctx.y
-
-
-# --8<-- [end:OnCtx]
-
-
-# --8<-- [start:Saved]
-class Saved(torch.autograd.Function):
-    @staticmethod
-    def forward(x):
-        return x.exp()
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(output)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y
-
-
-# --8<-- [end:Saved]
-
-
-def stale():
-    # --8<-- [start:stale]
+def on_ctx():
+    # --8<-- [start:on_ctx]
     import gc
     import weakref
 
     import torch
-    from customgrad.lessons.background.functions import OnCtx, Saved
 
-    for f in (OnCtx, Saved):
-        x = torch.zeros(1, requires_grad=True)
-        y = f.apply(x)
-        y.mul_(10)
-        try:
-            y.backward()
-            print(f.__name__, "gives", x.grad.item(), "instead of 10.0")
-        except RuntimeError:
-            print(f.__name__, "refuses")
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x.exp()
+
+        @staticmethod
+        def setup_context(ctx, inputs, y):
+            ctx.y = y
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            y = ctx.y
+            return grad_output * y
+
+    x = torch.zeros(1, requires_grad=True)
+    y = Exp.apply(x)
+    y.mul_(10)
+    y.backward()
+    print("gradient:", x.grad.item())
 
     gc.disable()
-    for f in (OnCtx, Saved):
-        y = f.apply(torch.zeros(1, requires_grad=True))
-        memory = weakref.ref(y)
-        del y
-        print(f.__name__, "frees its output:", memory() is None)
+    y = Exp.apply(x)
+    memory = weakref.ref(y)
+    del y
+    print("y is freed:", memory() is None)
     gc.enable()
-    # --8<-- [end:stale]
+    # --8<-- [end:on_ctx]
+
+
+def saved():
+    # --8<-- [start:saved]
+    import gc
+    import weakref
+
+    import torch
+
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x.exp()
+
+        @staticmethod
+        def setup_context(ctx, inputs, y):
+            ctx.save_for_backward(y)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            (y,) = ctx.saved_tensors
+            return grad_output * y
+
+    x = torch.zeros(1, requires_grad=True)
+    y = Exp.apply(x)
+    y.mul_(10)
+    try:
+        y.backward()
+    except RuntimeError:
+        print("gradient: refused")
+
+    gc.disable()
+    y = Exp.apply(x)
+    memory = weakref.ref(y)
+    del y
+    print("y is freed:", memory() is None)
+    gc.enable()
+    # --8<-- [end:saved]
 
 
 def modes():
@@ -298,47 +341,15 @@ def custom_op():
     # --8<-- [end:custom_op]
 
 
-def stable():
-    # --8<-- [start:stable]
-    import torch
-
-    def naive(x):
-        return (1 + x.exp()).log()
-
-    def rearranged(x):
-        return x.clamp(min=0) + (-x.abs()).exp().log1p()
-
-    class Softplus(torch.autograd.Function):
-        @staticmethod
-        def forward(x):
-            return rearranged(x)
-
-        @staticmethod
-        def setup_context(ctx, inputs, output):
-            ctx.save_for_backward(*inputs)
-
-        @staticmethod
-        def backward(ctx, grad_output):
-            (x,) = ctx.saved_tensors
-            return grad_output * x.sigmoid()
-
-    for f in (naive, rearranged, Softplus.apply):
-        x = torch.tensor([-1.0, 0.0, 100.0], requires_grad=True)
-        y = f(x)
-        y.sum().backward()
-        print(y.detach())
-        print("    gradient", x.grad)
-    # --8<-- [end:stable]
-
-
 def main():
     use()
+    stable()
     several()
     refused()
-    stale()
+    on_ctx()
+    saved()
     modes()
     styles()
-    stable()
     hook()
     recompute()
     custom_op()

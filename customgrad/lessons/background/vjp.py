@@ -129,10 +129,11 @@ def squared():
             return grad_output * grad_output * x.cos()
 
     x = torch.zeros(1, dtype=torch.float64, requires_grad=True)
-    print(gradcheck(Squared.apply, x), gradgradcheck(Squared.apply, x))
-    for f in (torch.sin, Squared.apply):
+    print("gradcheck    ", gradcheck(Squared.apply, x))
+    print("gradgradcheck", gradgradcheck(Squared.apply, x))
+    for name, f in {"torch": torch.sin, "Squared": Squared.apply}.items():
         grads = [torch.autograd.grad(c * f(x), x)[0] for c in (1, 2, 3)]
-        print([g.item() for g in grads])
+        print(f"{name:<13}", [g.item() for g in grads])
     # --8<-- [end:squared]
 
 

@@ -1,5 +1,7 @@
 """Mistakes of published custom backprop examples, each beside its repair."""
 
+# ruff: noqa: F821 (a name that was never defined is one of the mistakes)
+
 
 def saved_wrong():
     # --8<-- [start:saved_wrong]
@@ -151,15 +153,52 @@ def transposed_right():
     # --8<-- [end:transposed_right]
 
 
-def square():
-    # --8<-- [start:square]
+def square_wrong():
+    # --8<-- [start:square_wrong]
     import torch
 
+    class Linear(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.save_for_backward(x, w)
+            return x @ w.T
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            x, w = ctx.saved_tensors
+            grad_w = x.T @ grad_output
+            return grad_output @ w, grad_w
+
     x = torch.tensor([[1.0, 5.0]])
-    G = torch.tensor([[1.0, 2.0]])  # two outputs, as many as inputs
-    print("x.T @ G", (x.T @ G).tolist())
-    print("G.T @ x", (G.T @ x).tolist())
-    # --8<-- [end:square]
+    w = torch.ones(2, 2, requires_grad=True)
+    G = torch.tensor([[1.0, 2.0]])
+    Linear.apply(x, w).backward(G)
+    print(w.grad.tolist())
+    # --8<-- [end:square_wrong]
+
+
+def square_right():
+    # --8<-- [start:square_right]
+    import torch
+
+    class Linear(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.save_for_backward(x, w)
+            return x @ w.T
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            x, w = ctx.saved_tensors
+            grad_w = grad_output.T @ x
+            return grad_output @ w, grad_w
+
+    x = torch.tensor([[1.0, 5.0]])
+    w = torch.ones(2, 2, requires_grad=True)
+    G = torch.tensor([[1.0, 2.0]])
+    Linear.apply(x, w).backward(G)
+    print(w.grad.tolist())
+    # --8<-- [end:square_right]
 
 
 def outside_wrong():
@@ -246,6 +285,55 @@ def bypassed_right():
     y.sum().backward()
     print(y.grad_fn.name(), x.grad)
     # --8<-- [end:bypassed_right]
+
+
+def missing_wrong():
+    # --8<-- [start:missing_wrong]
+    import torch
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return 2 * x * grad_output
+
+    data = torch.tensor([1.0, 2.0])
+    data.requires_grad_()
+    y = Square.apply(data)
+    print(y.tolist())
+    try:
+        y.sum().backward()
+    except NameError as error:
+        print("NameError:", error)
+    # --8<-- [end:missing_wrong]
+
+
+def missing_right():
+    # --8<-- [start:missing_right]
+    import torch
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            (x,) = ctx.saved_tensors
+            return 2 * x * grad_output
+
+    data = torch.tensor([1.0, 2.0])
+    data.requires_grad_()
+    y = Square.apply(data)
+    print(y.tolist())
+    y.sum().backward()
+    print(data.grad.tolist())
+    # --8<-- [end:missing_right]
 
 
 def undefined_wrong():
@@ -338,11 +426,14 @@ def main():
     unchanged_right()
     transposed_wrong()
     transposed_right()
-    square()
+    square_wrong()
+    square_right()
     outside_wrong()
     outside_right()
     bypassed_wrong()
     bypassed_right()
+    missing_wrong()
+    missing_right()
     undefined_wrong()
     undefined_right()
     unwritten_wrong()

@@ -1,43 +1,5 @@
 """Step 1 of custom backprop: the linear layer as a Function."""
 
-# --8<-- [start:imports]
-import torch
-
-# --8<-- [end:imports]
-
-
-# --8<-- [start:Softplus]
-class Softplus(torch.autograd.Function):
-    """log(1 + exp(x)), with the derivative sigmoid(x) written out."""
-
-    @staticmethod
-    def forward(x):
-        return torch.logaddexp(x, torch.zeros_like(x))
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(inputs[0])
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        return grad_output * torch.sigmoid(x)
-
-
-# --8<-- [end:Softplus]
-
-
-def overflow():
-    # --8<-- [start:overflow]
-    x = torch.tensor([0.0, 1.0, 100.0], requires_grad=True)
-
-    recorded = torch.log(1 + torch.exp(x))
-    print(torch.autograd.grad(recorded.sum(), x)[0])
-
-    written = Softplus.apply(x)
-    print(torch.autograd.grad(written.sum(), x)[0])
-    # --8<-- [end:overflow]
-
 
 def shapes():
     # --8<-- [start:shapes]
@@ -119,7 +81,6 @@ def needed():
 
 
 def main():
-    overflow()
     shapes()
     compare()
     check()

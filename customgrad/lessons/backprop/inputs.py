@@ -8,7 +8,7 @@ import torch
 
 # --8<-- [start:Polar]
 class Polar(torch.autograd.Function):
-    """The distance from the origin and the angle of the point (x, y)."""
+    """The distance of (x, y) from the origin, and its angle."""
 
     @staticmethod
     def forward(x, y):
@@ -68,7 +68,7 @@ def unused():
 
 # --8<-- [start:SumAndDifference]
 class SumAndDifference(torch.autograd.Function):
-    """x + y and x - y; the one that is not used is skipped in backward."""
+    """x + y and x - y; backward skips the one that is not used."""
 
     @staticmethod
     def forward(x, y):

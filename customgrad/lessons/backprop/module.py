@@ -13,7 +13,7 @@ def message():
     import torch
     from customgrad.functions import Linear, linear
 
-    X, W = torch.ones(4, 2), torch.ones(2, 3)  # 2 numbers, but 3 weights
+    X, W = torch.ones(4, 2), torch.ones(2, 3)  # 2 and 3 do not fit
     for function in [Linear.apply, linear]:
         try:
             function(X, W)
@@ -39,7 +39,7 @@ def exchange():
     print(custom.load_state_dict(other.state_dict()))
     print(builtin.load_state_dict(custom.state_dict()))
     x = torch.randn(4, 3)
-    print("same output:", torch.allclose(custom(x), other(x)))
+    print("outputs close:", torch.allclose(custom(x), other(x)))
     # --8<-- [end:exchange]
 
 
@@ -49,6 +49,7 @@ def loop():
     from customgrad.functions import CustomLinear
     from customgrad.training import regression_data
 
+    # y = 1.5 x1 - 2 x2 + 0.5 x3 + 0.7, and noise
     x, y = regression_data(generator=torch.Generator().manual_seed(0))
     torch.manual_seed(0)
     layer = CustomLinear(3, 1)
@@ -84,7 +85,7 @@ def losses():
     for step in range(0, 60, 10):
         print(f"{step:4}  {ours[step]:.3f}   {torchs[step]:.3f}")
     gap = (torch.tensor(ours) - torch.tensor(torchs)).abs().max()
-    print("equal at every step:", gap.item() < 1e-5)
+    print("never more than 1e-5 apart:", gap.item() < 1e-5)
     # --8<-- [end:losses]
 
 

@@ -79,7 +79,8 @@ def three():
         ("Round  ", Round.apply(x)),
     ]:
         (grad,) = torch.autograd.grad(y, x, G)
-        print(name, y.data, "grad", grad)
+        print(name, y.data)
+        print("  grad ", grad)
     # --8<-- [end:three]
 
 

@@ -82,7 +82,9 @@ def zero_wrong():
         @staticmethod
         def backward(ctx, grad_output):
             (input,) = ctx.saved_tensors
-            return grad_output * (input >= 0)
+            grad_input = grad_output.clone()
+            grad_input[input < 0] = 0
+            return grad_input
 
     x = torch.tensor([-2.0, 0.0, 3.0])
     y = ReLU.apply(x.requires_grad_())
@@ -208,6 +210,8 @@ def instance():
 
 def count():
     # --8<-- [start:count]
+    import textwrap
+
     import torch
 
     class ReLU(torch.autograd.Function):
@@ -216,31 +220,31 @@ def count():
             ctx.save_for_backward(input)
             return input.clamp(min=0)
 
+    class NoneFirst(ReLU):
         @staticmethod
         def backward(ctx, grad_output):
             (input,) = ctx.saved_tensors
-            # None for ctx, then the gradient: one too many
             return None, grad_output.masked_fill(input <= 0, 0)
 
-    class NoReturn(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, input):
-            ctx.save_for_backward(input)
-            return input.clamp(min=0)
-
+    class NoneLast(ReLU):
         @staticmethod
         def backward(ctx, grad_output):
             (input,) = ctx.saved_tensors
-            grad_output.masked_fill(input <= 0, 0)  # and no return
+            return grad_output.masked_fill(input <= 0, 0), None
 
-    x = torch.tensor([-2.0, 3.0], requires_grad=True)
-    try:
-        ReLU.apply(x).sum().backward()
-    except RuntimeError as error:
-        print(error)
+    class NoReturn(ReLU):
+        @staticmethod
+        def backward(ctx, grad_output):
+            (input,) = ctx.saved_tensors
+            grad_output.masked_fill(input <= 0, 0)
 
-    NoReturn.apply(x).sum().backward()
-    print(x.grad)
+    for function in NoneFirst, NoneLast, NoReturn:
+        x = torch.tensor([-2.0, 3.0], requires_grad=True)
+        try:
+            function.apply(x).sum().backward()
+            print(function.__name__, x.grad)
+        except RuntimeError as error:
+            print(textwrap.fill(str(error)))
     # --8<-- [end:count]
 
 
@@ -343,13 +347,11 @@ def inplace_right():
     # --8<-- [end:inplace_right]
 
 
-def attribute():
-    # --8<-- [start:attribute]
-    import textwrap
-
+def attribute_wrong():
+    # --8<-- [start:attribute_wrong]
     import torch
 
-    class OnContext(torch.autograd.Function):
+    class ReLU(torch.autograd.Function):
         @staticmethod
         def forward(ctx, input):
             ctx.input = input
@@ -357,9 +359,27 @@ def attribute():
 
         @staticmethod
         def backward(ctx, grad_output):
-            return grad_output.masked_fill(ctx.input <= 0, 0)
+            input = ctx.input
+            grad_input = grad_output.clone()
+            grad_input[input <= 0] = 0
+            return grad_input
 
-    class Saved(torch.autograd.Function):
+    x = torch.tensor([-2.0, 3.0])
+    hidden = 1 * x.requires_grad_()
+    y = ReLU.apply(hidden)
+    hidden += 10  # its memory is reused
+    y.sum().backward()
+    print(x.grad.tolist())
+    # --8<-- [end:attribute_wrong]
+
+
+def attribute_right():
+    # --8<-- [start:attribute_right]
+    import textwrap
+
+    import torch
+
+    class ReLU(torch.autograd.Function):
         @staticmethod
         def forward(ctx, input):
             ctx.save_for_backward(input)
@@ -368,19 +388,20 @@ def attribute():
         @staticmethod
         def backward(ctx, grad_output):
             (input,) = ctx.saved_tensors
-            return grad_output.masked_fill(input <= 0, 0)
+            grad_input = grad_output.clone()
+            grad_input[input <= 0] = 0
+            return grad_input
 
-    for relu in OnContext.apply, Saved.apply:
-        x = torch.tensor([-2.0, 3.0], requires_grad=True)
-        hidden = x * 1
-        y = relu(hidden)
-        hidden += 10  # the buffer is used again
-        try:
-            y.sum().backward()
-            print(x.grad.tolist())
-        except RuntimeError as error:
-            print(textwrap.fill(str(error).partition(":")[0], 72))
-    # --8<-- [end:attribute]
+    x = torch.tensor([-2.0, 3.0])
+    hidden = 1 * x.requires_grad_()
+    y = ReLU.apply(hidden)
+    hidden += 10  # its memory is reused
+    try:
+        y.sum().backward()
+    except RuntimeError as error:
+        text = str(error).partition(":")[0]
+        print(textwrap.fill(text, 40))
+    # --8<-- [end:attribute_right]
 
 
 def main():
@@ -397,7 +418,8 @@ def main():
     product_right()
     inplace_wrong()
     inplace_right()
-    attribute()
+    attribute_wrong()
+    attribute_right()
 
 
 if __name__ == "__main__":

@@ -63,7 +63,8 @@ def special():
 
     row("x", x)
     row("grad_output", grad_output)
-    for name, relu in {"custom": CustomReLU.apply, "torch": torch.relu}.items():
+    both = {"custom": CustomReLU.apply, "torch": torch.relu}
+    for name, relu in both.items():
         output = relu(x)
         (grad,) = torch.autograd.grad(output, x, grad_output)
         print("--", name)
@@ -88,15 +89,18 @@ def shapes():
     }
     for name, case in cases.items():
         case = case.detach().requires_grad_()
-        output = CustomReLU.apply(case)
-        (grad,) = torch.autograd.grad(output.sum(), case)
-        (want,) = torch.autograd.grad(torch.relu(case).sum(), case)
-        print(f"{name:13}{tuple(output.shape)!s:8}", torch.equal(grad, want))
+        G = 10 * case.detach() + 7  # another number for each element
+        (grad,) = torch.autograd.grad(CustomReLU.apply(case), case, G)
+        (want,) = torch.autograd.grad(torch.relu(case), case, G)
+        same = torch.equal(grad, want)
+        print(f"{name:13}{tuple(case.shape)!s:8}", same)
     # --8<-- [end:shapes]
 
 
 def integers():
     # --8<-- [start:integers]
+    import textwrap
+
     import torch
     from customgrad.functions import CustomReLU
 
@@ -104,7 +108,7 @@ def integers():
         try:
             CustomReLU.apply(x)
         except TypeError as error:
-            print(error)
+            print(textwrap.fill(str(error), 72))
     # --8<-- [end:integers]
 
 
@@ -187,8 +191,8 @@ def twice():
     (second,) = torch.autograd.grad(first.sum(), x)
     print("first ", first.tolist())
     print("second", second.tolist())
-    print(torch.autograd.gradcheck(CustomReLU.apply, x))
-    print(torch.autograd.gradgradcheck(CustomReLU.apply, x))
+    for check in torch.autograd.gradcheck, torch.autograd.gradgradcheck:
+        print(f"{check.__name__:13}", check(CustomReLU.apply, x))
     # --8<-- [end:twice]
 
 

@@ -1,0 +1,119 @@
+"""SiLU: used, compared with autograd, and differentiated twice."""
+
+# --8<-- [start:imports]
+import torch
+from torch.nn import functional as F
+
+# --8<-- [end:imports]
+
+
+# --8<-- [start:KernelOnly]
+class KernelOnly(torch.autograd.Function):
+    @staticmethod
+    def forward(input):
+        return F.silu(input)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (input,) = ctx.saved_tensors
+        return torch.ops.aten.silu_backward(grad_output, input)
+
+
+# --8<-- [end:KernelOnly]
+
+
+def use():
+    # --8<-- [start:use]
+    import torch
+    from customgrad.functions import SiLU
+
+    x = torch.tensor([-2.0, 0.0, 2.0], requires_grad=True)
+    y = SiLU.apply(x)
+    y.sum().backward()
+    print(y)
+    print(x.grad)
+    # --8<-- [end:use]
+
+
+def conventions():
+    # --8<-- [start:conventions]
+    import torch
+    from torch.nn import functional as F
+    from customgrad.functions import silu
+
+    inf, nan = torch.inf, torch.nan
+    for call in (silu, F.silu):
+        x = torch.tensor([-inf, -200.0, 0.0, 200.0, inf, nan])
+        x.requires_grad_()
+        y = call(x)
+        y.sum().backward()
+        print(y.tolist(), x.grad.tolist())
+    # --8<-- [end:conventions]
+
+
+def kept():
+    # --8<-- [start:kept]
+    import torch
+    from customgrad.functions import silu
+
+    def kept(call, n=1000):
+        """Bytes per element that forward keeps for backward."""
+        sizes = {}
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            sizes[storage.data_ptr()] = storage.nbytes()
+            return tensor
+
+        hooks = torch.autograd.graph.saved_tensors_hooks
+        with hooks(pack, lambda tensor: tensor):
+            call(torch.ones(n, requires_grad=True))
+        return sum(sizes.values()) / n
+
+    print("silu               ", kept(silu), "bytes")
+    print("x*torch.sigmoid(x) ", kept(lambda x: x * torch.sigmoid(x)), "bytes")
+    # --8<-- [end:kept]
+
+
+def kernel():
+    # --8<-- [start:kernel]
+    import torch
+    from customgrad.lessons.functions.silu import KernelOnly
+
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    y = KernelOnly.apply(x).sum()
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    try:
+        slope.sum().backward()
+    except RuntimeError as error:
+        print(error)
+    # --8<-- [end:kernel]
+
+
+def twice():
+    # --8<-- [start:twice]
+    import torch
+    from customgrad.functions import silu
+
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    y = silu(x).sum()
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    slope.sum().backward()
+    print(x.grad)
+    # --8<-- [end:twice]
+
+
+def main():
+    use()
+    conventions()
+    kept()
+    kernel()
+    twice()
+
+
+if __name__ == "__main__":
+    main()

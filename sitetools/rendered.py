@@ -1,0 +1,396 @@
+"""What a reader would get: each page as the site's own Markdown extensions render it, and what must not be there.
+
+The checks of `sitetools.audit` read what the author wrote; these read the HTML that it becomes. Whatever the way
+in which code, a number, a link or a piece of markup came into the page, here it has one form.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+from sitetools import pages
+
+Problems = Iterator[str]
+
+VOID = {"br", "hr", "img", "wbr"}
+TAGS = VOID | {
+    "a", "blockquote", "code", "dd", "del", "details", "div", "dl", "dt", "em", "figcaption", "figure", "h1", "h2",
+    "h3", "h4", "kbd", "li", "mark", "math", "ol", "p", "pre", "span", "strong", "sub", "summary", "sup", "svg",
+    "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+ATTRIBUTES = {
+    "alt", "aria-label", "aria-hidden", "class", "data-search-exclude", "height", "href", "id", "role", "src", "start",
+    "tabindex", "title", "width",
+}  # fmt: skip
+"""Attributes that a page may have; `style` is one only as the alignment of a table's column."""
+CLASSES = {"lede", "pair", "wrong", "right", "figure", "doors", "meta", "annotate"}
+"""Classes that authors write, in `class="…"` or `{.…}`."""
+HEADINGS = {"h1", "h2", "h3", "h4"}
+BLOCKS = HEADINGS | {
+    "p", "li", "td", "th", "figcaption", "dd", "dt", "summary", "div", "blockquote", "body", "details", "figure",
+}  # fmt: skip
+LEFTOVERS = (
+    r"\\[A-Za-z()\[\]]+", r"\$", r"\*\*|(?<!\w)__(?=\w)", r"\{\{|\}\}|\{%", r"\]\s?[\[(]", r"\[\^",
+    r"\{:?\s?[.#]\w", r"!!!|\?\?\?", r"```|~~~", r"--8<--", r"\[TOC\]", r"(?<![\w:]):[a-z]+(?:-[a-z]+)*:(?!\w)",
+    r"^\s*[|]|\|\s*:?-{2,}", r"&(?:\w+|#\d+);", r"<!--|-->|</?\w+>",
+)  # fmt: skip
+"""Markup that the reader was not to see: formulas, links, attributes, admonitions, icons, tables, entities."""
+
+NUMERALS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand"
+)
+WORDS = dict(zip(NUMERALS.split(), [*range(1, 21), *range(30, 100, 10), 100, 1000], strict=True))
+UNITS = {
+    "bit": r"bits?", "byte": r"bytes?|B", "kilobyte": r"[kK]i?B|(?:kilo|kibi)bytes?",
+    "megabyte": r"Mi?B|(?:mega|mebi)bytes?", "gigabyte": r"Gi?B|(?:giga|gibi)bytes?",
+    "nanosecond": r"ns|nanoseconds?", "microsecond": r"[µμu]s|microseconds?", "millisecond": r"ms|milliseconds?",
+    "second": r"s|secs?|seconds?", "minute": r"min|minutes?", "hour": r"h|hours?",
+    "percent": r"%|per ?cent|percentage points?", "times": r"×|x(?!\w)|times|-?fold",
+}  # fmt: skip
+QUANTITY = re.compile(
+    r"(?<![\w.,^-])(?P<number>\d+(?:[.,]\d+)*|(?P<word>" + "|".join(WORDS) + r"))(?(word)[\s-]|[\s-]?)"
+    r"(?P<unit>" + "|".join(UNITS.values()) + r")(?![\w/])",
+    re.IGNORECASE,
+)  # fmt: skip
+NUMBER = re.compile(r"(?<![\w.\-/])\d+(?:[.,]\d+)*(?![\w\-])")
+NAMED = re.compile(
+    r"\b(?:torch|PyTorch|Python|customgrad|MkDocs|GNU make|Material)(?: [≥>=]+)? \d+(?:\.\d+)*|"
+    r"\b[Ss]teps? \d(?: and \d)?|"
+    r"\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d+\.\d+\.\d+\b|\b[Ss]ection \d+(?:\.\d+)*"
+)
+"""Numbers that are names: versions, years and dates, steps, sections of a source."""
+
+
+@dataclass
+class Node:
+    """An element of a page."""
+
+    tag: str
+    attributes: dict[str, str]
+    children: list["Node | str"] = field(default_factory=list)
+
+    def all(self) -> Iterator["Node"]:
+        """Yield the element and all below it, but nothing inside a figure, a formula or a code block."""
+        yield self
+        if self.tag not in {"svg", "math", "pre"}:
+            for child in self.children:
+                if isinstance(child, Node):
+                    yield from child.all()
+
+    def text(self, *leave: str, inside: frozenset[str] = frozenset()) -> str:
+        """Return the text, without that of elements named in `leave` or `inside`."""
+        parts = []
+        for child in self.children:
+            if isinstance(child, str):
+                parts.append(child)
+            elif child.tag == "br":
+                parts.append(" ")
+            elif child.tag == "math":  # of a formula only a plain number is a number of the text
+                words = child.text().strip()
+                parts.append(
+                    words if re.fullmatch(r"[\d.,]+", words) and "math" not in leave else "…"
+                )
+            elif child.tag not in leave and child.tag not in inside:
+                parts.append(child.text(*leave, inside=inside))
+        return "".join(parts)
+
+    def has(self, name: str) -> bool:
+        """Return whether the element has a class."""
+        return name in self.attributes.get("class", "").split()
+
+
+class Reader(HTMLParser):
+    """Makes a tree of HTML, and notes tags that are not closed in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.root = Node("body", {})
+        self.open = [self.root]
+        self.wrong: list[str] = []
+        self.feed(html)
+        self.close()
+        self.wrong += [f"<{node.tag}> is never closed" for node in self.open[1:]]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element."""
+        node = Node(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].children.append(node)
+        if tag not in VOID:
+            self.open.append(node)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Add an element that is closed at once."""
+        self.open[-1].children.append(Node(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close an element, and those left open in it."""
+        if tag in {node.tag for node in self.open[1:]}:
+            while (node := self.open.pop()).tag != tag:
+                self.wrong.append(f"<{node.tag}> is not closed before </{tag}>")
+        elif tag not in VOID:
+            self.wrong.append(f"</{tag}> closes nothing")
+
+    def handle_data(self, data: str) -> None:
+        """Add text."""
+        self.open[-1].children.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        """Leave comments out: the reader does not see them."""
+
+
+@functools.lru_cache(maxsize=256)
+def render(text: str) -> Reader:
+    """Return a page's Markdown, front matter included, as the site renders it; what it embeds may be missing."""
+    import markdown
+    from mkdocs.utils import meta
+
+    config = pages.config()
+    body, _ = meta.get_data(text)
+    options = dict(config["mdx_configs"])
+    options["pymdownx.snippets"] = options["pymdownx.snippets"] | {"check_paths": False}
+    reader = markdown.Markdown(extensions=config["markdown_extensions"], extension_configs=options)
+    return Reader(reader.convert(body))
+
+
+def where(page: Path, text: str, *needles: str) -> str:
+    """Return `page:line` of the first line that holds one of the needles, markup apart; else of the page's start."""
+    strip = str.maketrans("", "", "*`$\\_")
+    opening = [(f.line, f.info) for f in pages.fences(page, text)]
+    lines = sorted([*pages.outside(page, text), *opening])
+    for needle in filter(None, (n.translate(strip).strip() for n in needles)):
+        pattern = re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)")
+        for number, line in lines:
+            if pattern.search(line.replace("&nbsp;", " ").translate(strip)):
+                return f"{pages.name(page)}:{number}"
+    return f"{pages.name(page)}:1"
+
+
+def start(node: Node) -> str:
+    """Return the first words of an element, to find it by in the page."""
+    return " ".join(node.text("svg", "math").split()[:4])
+
+
+def prose(body: Node, *leave: str) -> Iterator[tuple[Node, str]]:
+    """Yield each element that holds text of its own, with that text on one line; alt texts and titles, too.
+
+    Args:
+        body: the page.
+        leave: elements whose text is not wanted, beside code blocks and figures.
+    """
+    for node in body.all():
+        for name in ("alt", "title", "aria-label"):
+            if node.attributes.get(name) and not node.has("headerlink"):
+                yield node, " ".join(node.attributes[name].split())
+        if node.has("title") or (node.tag in BLOCKS and not node.has("highlight")):
+            own = node.text(
+                "pre", "svg", *leave, inside=frozenset(BLOCKS | {"table", "ul", "ol", "dl"})
+            )
+            if own := " ".join(own.replace("\u00a0", " ").split()):
+                yield node, own
+
+
+def markup(page: Path, text: str) -> Problems:
+    """Find elements and attributes that a page has no use for, and tags that do not close."""
+    reader = render(text)
+    for wrong in reader.wrong:
+        tag = re.search(r"</?(\w+)", wrong)
+        yield f"{where(page, text, f'<{tag[1]}' if tag else '')}: {wrong}; balance the tags"
+    for node in reader.root.all():
+        at = where(page, text, f"<{node.tag}", start(node))
+        if node.tag not in TAGS | {"body"}:
+            yield f"{at}: <{node.tag}> is not used on this site; write it in Markdown"
+        for name, value in node.attributes.items():
+            if node.tag in {"svg", "math", "mo"} or name in ATTRIBUTES:
+                continue
+            if name != "style" or not re.fullmatch(r"text-align: \w+;", value):
+                at = where(page, text, f"{name}=", name, start(node))
+                yield f"{at}: the attribute {name} of <{node.tag}> is not used on this site"
+    outside = [(n, re.sub(r"`[^`]*`", "", line)) for n, line in pages.outside(page, text)]
+    for element in ("div", "figure", "details"):
+        opened = [n for n, line in outside for _ in re.findall(rf"<{element}\b", line)]
+        closed = [n for n, line in outside for _ in re.findall(rf"</{element}>", line)]
+        if len(opened) != len(closed):
+            at = f"{pages.name(page)}:{(opened or closed)[-1]}"
+            yield f"{at}: {len(opened)} <{element}> and {len(closed)} </{element}>; balance the tags"
+    for number, line in outside:
+        for match in re.finditer(r"""class=["']?([^"'>]*)|\{:?\s?([.][^}]*)\}""", line):
+            for name in (match[1] or match[2]).replace(".", " ").split():
+                if re.fullmatch(r"[\w-]+", name) and name not in CLASSES:
+                    known = ", ".join(sorted(CLASSES))
+                    yield f"{pages.name(page)}:{number}: no style has the class '{name}'; known are {known}"
+
+
+def shown_code(page: Path, text: str) -> Problems:
+    """Find code that the reader sees and that is no fence of the page, and fences that the reader does not see."""
+    shown = [n.text().strip("\n") for n in render(text).root.all() if n.tag == "pre"]
+    written = []
+    for fence in pages.fences(page, text):
+        at = f"{pages.name(page)}:{fence.line}"
+        try:
+            code = pages.expand("\n".join(fence.body) + "\n", at).strip("\n")
+        except LookupError:
+            continue
+        written.append(code)
+        if code not in shown:
+            yield f"{at}: the fence is not shown as a block; check its indent, and its element's `markdown`"
+    for code in shown:
+        if code not in written:
+            line = code.strip().splitlines()[0] if code.strip() else ""
+            yield f"{where(page, text, line)}: code that no fence holds, so nothing runs it: {line.strip()[:40]}"
+
+
+def headings(page: Path, text: str) -> Problems:
+    """Find headings in raw HTML, which no list of addresses knows."""
+    try:
+        whole = pages.expand(text, pages.name(page))
+    except LookupError:
+        return
+    written = [line for _, line in pages.outside(page, whole) if re.match(r"#{1,4} ", line)]
+    for node in render(text).root.all():
+        if node.tag in HEADINGS:
+            if written:
+                written.pop(0)
+            else:
+                yield f"{where(page, text, f'<{node.tag}', start(node))}: a heading is written with # signs"
+
+
+def pairs(page: Path, text: str) -> Problems:
+    """Find wrong and right examples that do not stand side by side, the wrong one first."""
+    for node in render(text).root.all():
+        children = [c for c in node.children if isinstance(c, Node)]
+        kinds = [c.attributes.get("class", "") for c in children]
+        if node.has("pair") and [k.split()[0] if k else "" for k in kinds] != ["wrong", "right"]:
+            at = where(page, text, start(node), "pair")
+            yield f"{at}: a pair is one `wrong` and one `right`, in this order, got {kinds}"
+        if not node.has("pair"):
+            for child in children:
+                if child.has("right"):
+                    at = where(page, text, 'class="right"')
+                    yield f"{at}: a `right` block stands in a `pair`, after its `wrong` one"
+
+
+def leftovers(page: Path, text: str) -> Problems:
+    """Find markup that did not become anything, and stands in the text as it was typed."""
+    for node, words in prose(render(text).root, "code", "math"):
+        for pattern in LEFTOVERS:
+            if found := re.search(pattern, words):
+                at = where(page, text, found[0], start(node))
+                around = words[max(0, found.start() - 20) : found.end() + 20]
+                yield f"{at}: '{found[0]}' is shown to the reader as it stands: …{around}…"
+
+
+def lede(page: Path, text: str) -> Problems:
+    """Find pages that do not say at once what they are about."""
+    nodes = [n for n in render(text).root.children if isinstance(n, Node)]
+    head = next((i for i, n in enumerate(nodes) if n.tag == "h1"), None)
+    if head is None or head + 1 >= len(nodes) or not nodes[head + 1].has("lede"):
+        yield f"{where(page, text, '# ')}: after the first heading stands a paragraph marked {{.lede}}"
+
+
+def held(page: Path, text: str) -> list[str]:
+    """Return what a page's numbers may be taken from, an output or a generated file each."""
+    found = ["\n".join(f.body) for f in pages.fences(page, text) if f.language == "text"]
+    for _, line in pages.outside(page, text):
+        if (match := pages.SNIPPET.match(line)) and match["target"].startswith("docs/generated/"):
+            source = pages.ROOT / match["target"].partition(":")[0]
+            drawn = source.read_text(encoding="utf-8") if source.is_file() else ""
+            found.append(" ".join(re.sub(r"<[^>]*>", " ", drawn).split()))
+    return found
+
+
+def quantities(page: Path, text: str) -> Problems:
+    """Find numbers with a unit, in prose, tables, captions and alt texts, that nothing on the page holds."""
+    outputs = held(page, text)
+    for node, words in prose(render(text).root):
+        for match in QUANTITY.finditer(words):
+            digits = str(WORDS.get(match["number"].lower(), match["number"]))
+            unit = next(u for u in UNITS.values() if re.fullmatch(u, match["unit"], re.IGNORECASE))
+            if not any(beside(output, digits, unit) for output in outputs):
+                yield (
+                    f"{where(page, text, match[0], match['number'] + ' ', start(node))}: no output of this page holds "
+                    f"'{match[0]}'; print it, or say it without"
+                )
+
+
+def beside(output: str, digits: str, unit: str) -> bool:
+    """Return whether an output has the number, and the unit on the same line or in its first two."""
+    number = re.compile(rf"(?<![\w.]){re.escape(digits)}(?![\w]|\.\d)")
+    unit = rf"(?<![A-Za-z])(?:{unit})(?![A-Za-z])"
+    lines = output.splitlines()
+    head = "\n".join(lines[:2])
+    return any(number.search(line) and re.search(unit, f"{head}\n{line}") for line in lines)
+
+
+def numbers(page: Path, text: str) -> Problems:
+    """Find numbers in prose that no block, output or generated file of the page holds."""
+    known = "\n".join(held(page, text))
+    for fence in pages.fences(page, text):
+        try:
+            known += "\n" + pages.expand("\n".join(fence.body) + "\n", pages.name(page))
+        except LookupError:
+            continue
+    for node, words in prose(render(text).root, "code", "math"):
+        if node.has("meta"):
+            continue
+        for match in NUMBER.finditer(NAMED.sub("", words)):
+            if not re.search(rf"(?<![\d.]){re.escape(match[0])}(?!\d|\.\d)", known):
+                at = where(page, text, match[0], start(node))
+                yield f"{at}: nothing on this page holds the number {match[0]}: …{words[:60]}…"
+
+
+def links(page: Path, text: str) -> Problems:
+    """Find links and pictures that lead nowhere or to another host unasked, and pictures without an alt text."""
+    docs = pages.DOCS
+    folder = docs / "examples" if page.suffix == ".py" else page.parent
+    for node in render(text).root.all():
+        if node.tag == "img" and not node.attributes.get("alt", "").strip():
+            at = where(page, text, node.attributes.get("src", ""))
+            yield f"{at}: the picture has no alt text that states its finding"
+        for name in ("href", "src"):
+            target = node.attributes.get(name)
+            if target is None or node.has("verified"):  # the seal: a template fills its link in
+                continue
+            at = where(page, text, target, target.partition("#")[0])
+            address, mark, anchor = target.partition("#")
+            if re.match(r"[a-zA-Z][a-zA-Z+.-]*:|//", target):
+                if name == "src" or not target.startswith(("https://", "http://127.0.0.1:")):
+                    yield f"{at}: {target} is on another host; the site ships what it shows, and links by https"
+                continue
+            file = (folder / address).resolve() if address else page
+            if docs / "examples" in file.parents:
+                file = docs.parent / "examples" / file.name
+            if not target or address.startswith("/") or not file.is_file():
+                yield f"{at}: the link to {target or 'nothing'} leads nowhere"
+            elif mark and file.suffix in {".md", ".py"}:
+                known = anchors(file, text if file == page else None)
+                if anchor not in known:
+                    yield f"{at}: {address or 'this page'} has no anchor '{anchor}'; it has {', '.join(sorted(known))}"
+
+
+def anchors(file: Path, text: str | None = None) -> set[str]:
+    """Return what a link into a page or an example may name after its #."""
+    if text is None:
+        text = example_prose(file) if file.suffix == ".py" else file.read_text(encoding="utf-8")
+    return {node.attributes["id"] for node in render(text).root.all() if node.attributes.get("id")}
+
+
+def example_prose(file: Path) -> str:
+    """Return an example's Markdown cells, each line where the file has it."""
+    lines, inside = [], False
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# %%"):
+            inside = line.startswith("# %% [markdown]")
+            lines.append("")
+        else:
+            lines.append(line.removeprefix("#").removeprefix(" ") if inside else "")
+    return "\n".join(lines) + "\n"
+
+
+CHECKS: tuple[Callable[[Path, str], Problems], ...] = (
+    markup, headings, pairs, leftovers, lede, quantities, numbers, links,
+)  # fmt: skip
+EXAMPLE_CHECKS: tuple[Callable[[Path, str], Problems], ...] = (markup, shown_code, leftovers, links)
