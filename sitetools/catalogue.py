@@ -36,6 +36,8 @@ class Operation:
     """Makes float inputs of about nine elements from `draw(*shape)`."""
     elementwise: bool = True
     """One input of any shape, and an output of that shape."""
+    derivative: bool = True
+    """Backward is the derivative of forward; not so where a gradient is rewritten on purpose."""
     variant: str = ""
     """What is special about these inputs, where an operation has several entries."""
 
@@ -58,6 +60,10 @@ OPERATIONS = (
     Operation(
         "linear", "linear", functions.Linear, functions.linear, F.linear, F.linear,
         lambda draw: (draw(3), draw(2, 3)), elementwise=False, variant="a vector, no bias",
+    ),
+    Operation(
+        "round_ste", "rounding", functions.RoundSTE, functions.round_ste,
+        lambda x: x + (x.round() - x).detach(), derivative=False,
     ),
     Operation("silu", "silu", functions.SiLU, functions.silu, lambda x: x * torch.sigmoid(x), F.silu),
 )  # fmt: skip

@@ -2,15 +2,18 @@
 
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
+from customgrad.functions.rounding import RoundSTE, round_ste
 from customgrad.functions.silu import SiLU, silu
 
 __all__ = [
     "CustomLinear",
     "CustomReLU",
     "Linear",
+    "RoundSTE",
     "SiLU",
     "custom_relu",
     "custom_relu_demo",
     "linear",
+    "round_ste",
     "silu",
 ]
