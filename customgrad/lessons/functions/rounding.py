@@ -22,7 +22,8 @@ def plain():
     scale.requires_grad_()
     y = 0.1 * torch.round(scale / 0.1)
     (y - 1).square().backward()
-    print("gradient", scale.grad.item())
+    grad = scale.grad.item()
+    print(f"gradient {grad:.2f}")
     # --8<-- [end:plain]
 
 
@@ -35,7 +36,8 @@ def through():
     scale.requires_grad_()
     y = 0.1 * round_ste(scale / 0.1)
     (y - 1).square().backward()
-    print("gradient", f"{scale.grad.item():.2f}")
+    grad = scale.grad.item()
+    print(f"gradient {grad:.2f}")
     # --8<-- [end:through]
 
 
