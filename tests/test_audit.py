@@ -44,7 +44,7 @@ def ticks():
 
 def wide():
     # --8<-- [start:wide]
-    line = "this line is far too long for a page of the handbook, which shows 88 columns at the very most"
+    line = "this line is one column too long for the handbook, it has 73 !!"
     # --8<-- [end:wide]
 '''
 HEAD = """\

@@ -74,8 +74,11 @@ def kept():
             call(torch.ones(n, requires_grad=True))
         return sum(sizes.values()) / n
 
-    print("silu               ", kept(silu), "bytes")
-    print("x*torch.sigmoid(x) ", kept(lambda x: x * torch.sigmoid(x)), "bytes")
+    def composed(x):
+        return x * torch.sigmoid(x)
+
+    print("silu     ", kept(silu), "bytes")
+    print("composed ", kept(composed), "bytes")
     # --8<-- [end:kept]
 
 
