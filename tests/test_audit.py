@@ -44,7 +44,7 @@ def ticks():
 
 def wide():
     # --8<-- [start:wide]
-    line = "this line is one column too long for the handbook, it has 73 !!"
+    line = "this line is one column too long for the handbook, since it has 73."
     # --8<-- [end:wide]
 '''
 HEAD = """\
