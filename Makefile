@@ -22,7 +22,7 @@ export NO_MKDOCS_2_WARNING = 1
 help:
 	@echo "make serve     serve the site at http://127.0.0.1:$(PORT)/ and reload it on every save"
 	@echo "make test      run every block of every page, and every test"
-	@echo "make site      build the site into site/, strictly"
+	@echo "make site      build the site into site/, and fail on any warning"
 	@echo "make outputs   rewrite the stored outputs after an intended change, and show the difference"
 	@echo "make bench     measure times and memory of the Functions, as ratios within one run"
 	@echo "make check     lint, format and types"
@@ -56,7 +56,7 @@ INPUTS = pyproject.toml constraints.txt
 
 define environment
 	@$(PYTHON) -c "import sys; v = sys.version_info; v >= (3, 11) or sys.exit('customgrad needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another: make PYTHON=python3.12 ...' % v[:2])"
-	@echo "installing what is pinned in constraints.txt into $(VENV) (once)"
+	@echo "installing what is pinned in constraints.txt into $(VENV) (once; about 1.5 GB, some minutes on a slow line)"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 endef
 ifdef TORCH_INDEX

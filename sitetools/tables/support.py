@@ -26,8 +26,9 @@ def render() -> dict[str, str]:
     lines, files = [], {}
     for page in dict.fromkeys(o.page for o in catalogue.OPERATIONS):
         operations = [o for o in catalogue.OPERATIONS if o.page == page]
-        cells = " | ".join(row(operations).values())
-        line = f"| `{operations[0].name}` | {cells} |"
-        files[f"support-{page}.md"] = f"{head}\n{rule}\n{line}\n"
+        cells = row(operations)
+        line = f"| `{operations[0].name}` | {' | '.join(cells.values())} |"
+        upright = "\n".join(f"| {column} | {cell} |" for column, cell in cells.items())
+        files[f"support-{page}.md"] = f"| feature | works |\n|---|---|\n{upright}\n"
         lines.append(line)
     return files | {"support.md": "\n".join([head, rule, *lines]) + "\n"}

@@ -88,7 +88,10 @@ def refused():
     try:
         (y + g**2).backward()
     except RuntimeError as error:
-        print(type(error).__name__)
+        name, said = str(error).split(": ")
+        said = said.split(", ")[0]
+        print(name, said.split(" be ")[0])
+        print("be", said.split(" be ")[1])
     # --8<-- [end:refused]
 
 

@@ -85,27 +85,34 @@ def kept():
 def kernel():
     # --8<-- [start:kernel]
     import torch
-    from customgrad.lessons.functions.silu import KernelOnly
+    from torch.autograd import grad
+    from customgrad.lessons.functions.silu import (
+        KernelOnly,
+    )
 
-    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    x = torch.tensor([0.0, 1.0])
+    x.requires_grad_()
     y = KernelOnly.apply(x).sum()
-    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    (g,) = grad(y, x, create_graph=True)
     try:
-        slope.sum().backward()
+        g.sum().backward()
     except RuntimeError as error:
-        print(error)
+        words = str(error).split(" is ")
+        print(*words, sep="\nis ")
     # --8<-- [end:kernel]
 
 
 def twice():
     # --8<-- [start:twice]
     import torch
+    from torch.autograd import grad
     from customgrad.functions import silu
 
-    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    x = torch.tensor([0.0, 1.0])
+    x.requires_grad_()
     y = silu(x).sum()
-    (slope,) = torch.autograd.grad(y, x, create_graph=True)
-    slope.sum().backward()
+    (g,) = grad(y, x, create_graph=True)
+    g.sum().backward()
     print(x.grad)
     # --8<-- [end:twice]
 
