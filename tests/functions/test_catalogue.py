@@ -148,6 +148,7 @@ def test_nothing_is_saved_for_what_needs_no_gradient(operation):
     count = len(operation.sample())
     assert saved(set()) == (set(), 0)
     everything = saved(set(range(count)))
+    assert everything[1] == 0, "these keep inputs, and nothing that forward computed"
     for n in range(count):
         alone = saved({n})
         assert len(alone[0]) <= len(everything[0])
