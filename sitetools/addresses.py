@@ -6,32 +6,20 @@ compares with the pages. A highlight is given by line number, and would move sil
 
 import re
 
-from sitetools import pages
+from sitetools import pages, rendered
 
 
 def addresses() -> list[str]:
-    """Return the navigation, and `page#anchor` of every heading, in page order."""
-    import markdown
-    from markdown.extensions.toc import TocExtension, slugify
-
+    """Return the navigation, and `page#anchor` of every heading, in page order, as the site has them."""
     config = (pages.ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     entries = config.partition("\nnav:\n")[2].splitlines()
     found = [f"nav: {entry.strip().removeprefix('- ')}" for entry in entries if entry.strip()]
     for page in pages.pages():
         relative = page.relative_to(pages.DOCS).as_posix()
-        text = page.read_text(encoding="utf-8")
-        body = "\n".join(line for _, line in pages.outside(page, text))
-        reader = markdown.Markdown(
-            extensions=["attr_list", "md_in_html", "tables", TocExtension(slugify=slugify)]
-        )
-        reader.convert(body)
-        found += [f"{relative}#{token['id']}" for token in flat(getattr(reader, "toc_tokens", []))]
+        for node in rendered.render(page.read_text(encoding="utf-8")).root.all():
+            if node.tag in rendered.HEADINGS:
+                found.append(f"{relative}#{node.attributes['id']}")
     return found
-
-
-def flat(tokens: list[dict[str, list]]) -> list[dict[str, str]]:
-    """Return the tokens of a table of contents without their nesting."""
-    return [t for token in tokens for t in ({"id": str(token["id"])}, *flat(token["children"]))]
 
 
 def highlights() -> list[str]:
@@ -43,15 +31,16 @@ def highlights() -> list[str]:
     found = []
     for page in pages.pages():
         for fence in pages.fences(page):
-            where = f"{pages.name(page)}:{fence.line}"
             if not (numbers := re.search(r'hl_lines="([\d\s-]+)"', fence.info)):
                 continue
-            lines = pages.expand("\n".join(fence.body) + "\n", where).splitlines()
+            lines = fence.code().splitlines()
             for part in numbers[1].split():
                 first, _, last = part.partition("-")
                 for number in range(int(first), int(last or first) + 1):
                     if number > len(lines):
-                        raise LookupError(f"{where}: hl_lines names line {number} of {len(lines)}")
+                        raise LookupError(
+                            f"{fence.where}: hl_lines names line {number} of {len(lines)}"
+                        )
                     found.append(
                         f"{page.relative_to(pages.DOCS).as_posix()}: {lines[number - 1].strip()}"
                     )

@@ -14,6 +14,7 @@ import yaml
 
 from sitetools import pages, rendered
 from sitetools.pages import Fence
+from sitetools.rendered import Problems
 
 LANGUAGES = {"python", "text", "console"}
 EMBEDDED = {"yaml", "toml", "makefile", "bibtex"}
@@ -33,8 +34,8 @@ META = {"title", "description", "template", "hide", "search"}
 OUTPUT_INFO = re.compile(
     r'^text (\{\.terminal title="Output"\}|title="Output")$|^\{\.text \.terminal title="Output"\}$'
 )
-WIDTH = {"python": 72}
-"""Columns that a fence's lines may have; what commands print is 88 wide at most."""
+WIDTH, OUTPUT_WIDTH = 72, 88
+"""Columns that lines may have: of shown Python, and of everything else."""
 NO_LESSON = {
     "functions/index.md",
     "reference/changelog.md",
@@ -44,8 +45,6 @@ NO_LESSON = {
 """Pages that show no section of the package."""
 NO_PAGE = {"relu/harness.py", "relu/starter.py"}
 """Modules beside the lessons that pages use and that are no page's lesson."""
-
-Problems = Iterator[str]
 
 
 def fence_languages(page: Path, text: str) -> Problems:
@@ -163,17 +162,16 @@ def outputs(page: Path, text: str) -> Problems:
 def fence_contents(page: Path, text: str) -> Problems:
     """Find expanded code that is too wide, or that would end its own fence."""
     for fence in pages.fences(page, text):
-        where = f"{pages.name(page)}:{fence.line}"
         try:
-            code = pages.expand("\n".join(fence.body) + "\n", where)
+            code = fence.code()
         except LookupError:
             continue
         for line in code.splitlines():
             if line.lstrip().startswith("```"):
-                yield f"{where}: a line of the code starts with three backticks and would end the fence"
-            width = WIDTH.get(fence.language, 88)
+                yield f"{fence.where}: a line of the code starts with three backticks and would end the fence"
+            width = WIDTH if fence.language == "python" else OUTPUT_WIDTH
             if len(line) > width:
-                yield f"{where}: a line has {len(line)} columns, more than {width}: {line.strip()[:50]}…"
+                yield f"{fence.where}: a line has {len(line)} columns, more than {width}: {line.strip()[:50]}…"
 
 
 def unverified_blocks(page: Path, text: str) -> Problems:
@@ -181,9 +179,8 @@ def unverified_blocks(page: Path, text: str) -> Problems:
     blocks = [f for f in pages.fences(page, text) if f.language == "python"]
     trees: list[tuple[Fence, ast.Module, bool]] = []
     for fence in blocks:
-        where = f"{pages.name(page)}:{fence.line}"
         try:
-            tree = ast.parse(pages.expand("\n".join(fence.body) + "\n", where))
+            tree = ast.parse(fence.code())
         except (SyntaxError, LookupError):
             continue
         trees.append((fence, tree, pages.output_fence(page, fence.line, text) is not None))

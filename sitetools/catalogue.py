@@ -78,14 +78,13 @@ def agree(got: Any, expected: Any, tolerance: float = 1e-9) -> bool:
 
 
 def gradients(
-    call: Callable[..., torch.Tensor], inputs: tuple[torch.Tensor, ...], **options: Any
+    call: Callable[..., torch.Tensor], inputs: tuple[torch.Tensor, ...]
 ) -> tuple[torch.Tensor, ...]:
     """Return the gradients of a weighted sum of the output, by each input."""
     output = call(*inputs)
     weights = torch.arange(1, output.numel() + 1, dtype=torch.float64).reshape(output.shape)
     total = (output * weights.to(output.dtype)).sum()
-    found: tuple[torch.Tensor, ...] = torch.autograd.grad(total, inputs, **options)
-    return found
+    return torch.autograd.grad(total, inputs)
 
 
 def double_backward(o: Operation) -> bool:
@@ -186,7 +185,7 @@ def works(probe: Callable[[Operation], bool], operation: Operation) -> str:
     with quiet():
         try:
             return "yes" if probe(operation) else "wrong"
-        except (RuntimeError, TypeError, NotImplementedError):
+        except (RuntimeError, TypeError):
             return "refused"
 
 

@@ -53,6 +53,19 @@ class Fence:
                 found.append((self.line + offset, match["target"]))
         return found
 
+    @property
+    def where(self) -> str:
+        """Return `page:line`, for messages."""
+        return f"{name(self.page)}:{self.line}"
+
+    def code(self) -> str:
+        """Return the body with its sections in place.
+
+        Raises:
+            LookupError: where a file or a section is missing.
+        """
+        return expand("\n".join(self.body) + "\n", self.where)
+
 
 def pages(docs: Path = DOCS) -> list[Path]:
     """Return every page of the site, in a stable order."""
@@ -62,6 +75,13 @@ def pages(docs: Path = DOCS) -> list[Path]:
 def name(path: Path) -> str:
     """Return a file's path as messages show it."""
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
+
+
+def address(page: Path, docs: Path = DOCS) -> str:
+    """Return a page's address on the site: `relu/solution/`, `functions/` for its index, nothing for home."""
+    path = page.relative_to(docs).with_suffix("")
+    folder = path.parent if path.name == "index" else path
+    return "" if folder == Path() else f"{folder.as_posix()}/"
 
 
 def fences(page: Path, text: str | None = None) -> list[Fence]:

@@ -6,7 +6,7 @@ in which code, a number, a link or a piece of markup came into the page, here it
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -81,8 +81,8 @@ class Node:
                 if isinstance(child, Node):
                     yield from child.all()
 
-    def text(self, *leave: str, inside: frozenset[str] = frozenset()) -> str:
-        """Return the text, without that of elements named in `leave` or `inside`."""
+    def text(self, leave: Collection[str] = ()) -> str:
+        """Return the text, without that of the elements named."""
         parts = []
         for child in self.children:
             if isinstance(child, str):
@@ -94,8 +94,8 @@ class Node:
                 parts.append(
                     words if re.fullmatch(r"[\d.,]+", words) and "math" not in leave else "…"
                 )
-            elif child.tag not in leave and child.tag not in inside:
-                parts.append(child.text(*leave, inside=inside))
+            elif child.tag not in leave:
+                parts.append(child.text(leave))
         return "".join(parts)
 
     def has(self, name: str) -> bool:
@@ -171,7 +171,7 @@ def where(page: Path, text: str, *needles: str) -> str:
 
 def start(node: Node) -> str:
     """Return the first words of an element, to find it by in the page."""
-    return " ".join(node.text("svg", "math").split()[:4])
+    return " ".join(node.text({"svg", "math"}).split()[:4])
 
 
 def prose(body: Node, *leave: str) -> Iterator[tuple[Node, str]]:
@@ -186,9 +186,7 @@ def prose(body: Node, *leave: str) -> Iterator[tuple[Node, str]]:
             if node.attributes.get(name) and not node.has("headerlink"):
                 yield node, " ".join(node.attributes[name].split())
         if node.has("title") or (node.tag in BLOCKS and not node.has("highlight")):
-            own = node.text(
-                "pre", "svg", *leave, inside=frozenset(BLOCKS | {"table", "ul", "ol", "dl"})
-            )
+            own = node.text({"pre", "svg", "table", "ul", "ol", "dl", *BLOCKS, *leave})
             if own := " ".join(own.replace("\u00a0", " ").split()):
                 yield node, own
 
@@ -200,8 +198,8 @@ def markup(page: Path, text: str) -> Problems:
         tag = re.search(r"</?(\w+)", wrong)
         yield f"{where(page, text, f'<{tag[1]}' if tag else '')}: {wrong}; balance the tags"
     for node in reader.root.all():
-        at = where(page, text, f"<{node.tag}", start(node))
         if node.tag not in TAGS | {"body"}:
+            at = where(page, text, f"<{node.tag}", start(node))
             yield f"{at}: <{node.tag}> is not used on this site; write it in Markdown"
         for name, value in node.attributes.items():
             if node.tag in {"svg", "math", "mo"} or name in ATTRIBUTES:
@@ -229,14 +227,13 @@ def shown_code(page: Path, text: str) -> Problems:
     shown = [n.text().strip("\n") for n in render(text).root.all() if n.tag == "pre"]
     written = []
     for fence in pages.fences(page, text):
-        at = f"{pages.name(page)}:{fence.line}"
         try:
-            code = pages.expand("\n".join(fence.body) + "\n", at).strip("\n")
+            code = fence.code().strip("\n")
         except LookupError:
             continue
         written.append(code)
         if code not in shown:
-            yield f"{at}: the fence is not shown as a block; check its indent, and its element's `markdown`"
+            yield f"{fence.where}: the fence is not shown as a block; check its indent, and its element's `markdown`"
     for code in shown:
         if code not in written:
             line = code.strip().splitlines()[0] if code.strip() else ""
@@ -330,7 +327,7 @@ def numbers(page: Path, text: str) -> Problems:
     known = "\n".join(held(page, text))
     for fence in pages.fences(page, text):
         try:
-            known += "\n" + pages.expand("\n".join(fence.body) + "\n", pages.name(page))
+            known += "\n" + fence.code()
         except LookupError:
             continue
     for node, words in prose(render(text).root, "code", "math"):
@@ -344,8 +341,6 @@ def numbers(page: Path, text: str) -> Problems:
 
 def links(page: Path, text: str) -> Problems:
     """Find links and pictures that lead nowhere or to another host unasked, and pictures without an alt text."""
-    docs = pages.DOCS
-    folder = docs / "examples" if page.suffix == ".py" else page.parent
     for node in render(text).root.all():
         if node.tag == "img" and not node.attributes.get("alt", "").strip():
             at = where(page, text, node.attributes.get("src", ""))
@@ -354,21 +349,29 @@ def links(page: Path, text: str) -> Problems:
             target = node.attributes.get(name)
             if target is None or node.has("verified"):  # the seal: a template fills its link in
                 continue
-            at = where(page, text, target, target.partition("#")[0])
-            address, mark, anchor = target.partition("#")
-            if re.match(r"[a-zA-Z][a-zA-Z+.-]*:|//", target):
-                if name == "src" or not target.startswith(("https://", "http://127.0.0.1:")):
-                    yield f"{at}: {target} is on another host; the site ships what it shows, and links by https"
-                continue
-            file = (folder / address).resolve() if address else page
-            if docs / "examples" in file.parents:
-                file = docs.parent / "examples" / file.name
-            if not target or address.startswith("/") or not file.is_file():
-                yield f"{at}: the link to {target or 'nothing'} leads nowhere"
-            elif mark and file.suffix in {".md", ".py"}:
-                known = anchors(file, text if file == page else None)
-                if anchor not in known:
-                    yield f"{at}: {address or 'this page'} has no anchor '{anchor}'; it has {', '.join(sorted(known))}"
+            if problem := wrong_target(page, text, target, loaded=name == "src"):
+                yield f"{where(page, text, target, target.partition('#')[0])}: {problem}"
+
+
+def wrong_target(page: Path, text: str, target: str, *, loaded: bool) -> str:
+    """Return what is wrong with where a link leads, or with what a page loads; nothing if all is well."""
+    address, mark, anchor = target.partition("#")
+    if re.match(r"[a-zA-Z][a-zA-Z+.-]*:|//", target):
+        if not loaded and target.startswith(("https://", "http://127.0.0.1:")):
+            return ""
+        return f"{target} is on another host; the site ships what it shows, and links by https"
+    examples = pages.DOCS / "examples"  # where the site has them; they stand beside docs/
+    folder = examples if page.suffix == ".py" else page.parent
+    file = (folder / address).resolve() if address else page
+    if examples in file.parents:
+        file = pages.DOCS.parent / "examples" / file.name
+    if not target or address.startswith("/") or not file.is_file():
+        return f"the link to {target or 'nothing'} leads nowhere"
+    if mark and file.suffix in {".md", ".py"}:
+        known = anchors(file, text if file == page else None)
+        if anchor not in known:
+            return f"{address or 'this page'} has no anchor '{anchor}'; it has {', '.join(sorted(known))}"
+    return ""
 
 
 def anchors(file: Path, text: str | None = None) -> set[str]:

@@ -91,7 +91,7 @@ def test_a_page_has_its_parts_in_order(page):
 @pytest.mark.parametrize("page", HEADINGS, ids=lambda page: page.stem)
 def test_highlighted_lines_hold_code(page):
     for fence in pages.fences(page):
-        lines = pages.expand("\n".join(fence.body) + "\n", pages.name(page)).splitlines()
+        lines = fence.code().splitlines()
         for span in re.findall(r"[\d-]+", "".join(re.findall(r'hl_lines="([^"]*)"', fence.info))):
             first, _, last = span.partition("-")
             for number in range(int(first), int(last or first) + 1):
@@ -106,7 +106,7 @@ def test_the_starter_highlights_what_is_to_be_filled_in():
         for f in pages.fences(PROBLEM)
         if f.targets and f.targets[0][1].endswith("starter.py:starter")
     )
-    lines = pages.expand("\n".join(fence.body), "problem.md").splitlines()
+    lines = fence.code().splitlines()
     marked = re.search(r'hl_lines="([\d ]+)"', fence.info)[1].split()
     assert marked == [str(n) for n, line in enumerate(lines, 1) if "NotImplementedError" in line]
 

@@ -38,13 +38,14 @@ def direct(function: F) -> F:
             f"direct: {function.__name__} must define setup_context, got a forward that takes ctx; "
             "use its apply as it is"
         )
+    changed: Any = function  # whose apply and super() no type describes
     count = len(inspect.signature(function.forward).parameters)
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs or len(args) != count or torch._C._are_functorch_transforms_active():
-            return super(function, cls).apply(*args, **kwargs)  # type: ignore[arg-type]
+            return super(changed, cls).apply(*args, **kwargs)
         # What torch's own apply calls, too, once it has the arguments.
         return super(torch.autograd.Function, cls).apply(*unwrap_dead_wrappers(args))
 
-    function.apply = classmethod(apply)  # type: ignore[assignment]
+    changed.apply = classmethod(apply)
     return function

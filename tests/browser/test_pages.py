@@ -1,19 +1,13 @@
 """Every page of the built site, opened in a browser: what it asks for, what it shows, and what it weighs."""
 
 import gzip
-import re
 from urllib.parse import urlsplit
 
 import pytest
 
 from sitetools import notebooks, pages
 
-PAGES = {
-    re.sub(
-        r"(^|/)index$|$", "/", page.relative_to(pages.DOCS).with_suffix("").as_posix(), count=1
-    ).lstrip("/"): page
-    for page in pages.pages()
-}
+PAGES = {pages.address(page): page for page in pages.pages()}
 """Address on the site → the page's Markdown."""
 ADDRESSES = list(PAGES)
 EXAMPLES = [
@@ -139,11 +133,7 @@ def test_budgets(visit, site, address):
 def test_what_is_shown_is_what_ran(visit, address):
     page = PAGES[address]
     for language in ("python", "console", "text"):
-        written = [
-            pages.expand("\n".join(f.body) + "\n", f"{pages.name(page)}:{f.line}").strip("\n")
-            for f in pages.fences(page)
-            if f.language == language
-        ]
+        written = [f.code().strip("\n") for f in pages.fences(page) if f.language == language]
         assert visit.blocks(language) == written, language
 
 

@@ -18,16 +18,12 @@ def tab(browser):
     "address", ["", "relu/solution/", "relu/problem/", "relu/pitfalls/", "reference/checks/"]
 )
 def test_the_copy_button_gives_exactly_the_code(tab, site, address):
-    page = pages.DOCS / f"{address.rstrip('/') or 'index'}.md"
+    page = next(p for p in pages.pages() if pages.address(p) == address)
     tab.goto(site.base + address, wait_until="networkidle")
     copied = 0
     for language in ("python", "console"):
         blocks = tab.locator(f".language-{language}.highlight")
-        written = [
-            pages.expand("\n".join(f.body) + "\n", f"{pages.name(page)}:{f.line}").strip("\n")
-            for f in pages.fences(page)
-            if f.language == language
-        ]
+        written = [f.code().strip("\n") for f in pages.fences(page) if f.language == language]
         for number, code in enumerate(written):
             block = blocks.nth(number)
             closed = block.locator("xpath=ancestor::details[not(@open)]")
