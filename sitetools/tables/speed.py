@@ -31,8 +31,12 @@ def table(report: dict[str, Any]) -> str:
         cells = [f"{found[case][1]:.2f}" for found in report["time"].values()]
         cells += [f"{report['saved'][case]:g}", f"{report['peak'][case]:g}"]
         lines.append(f"| {words} | " + " | ".join(cells) + " |")
-    stamp = (
+    return "\n".join(lines) + f"\n\n{stamp(report)}\n{{.meta}}\n"
+
+
+def stamp(report: dict[str, Any]) -> str:
+    """Return what a result was measured on."""
+    return (
         f"Forward and backward in float32; medians of {report['rounds']} rounds, measured side by side. "
         f"{report['processor']}, {report['threads']} threads, torch {report['torch']}, Python {report['python']}."
     )
-    return "\n".join(lines) + f"\n\n{stamp}\n{{.meta}}\n"

@@ -1,0 +1,84 @@
+"""The benchmarks' page: every operation in one table, and the bars with what was found."""
+
+import json
+import tomllib
+from typing import Any
+
+from sitetools import catalogue
+from sitetools.tables import speed
+
+BARS = speed.RESULTS.with_name("bars.toml")
+QUANTITIES = {"time": "time", "saved": "bytes kept", "peak": "peak bytes"}
+
+
+def reports() -> dict[str, Any]:
+    """Return operation → what `make bench` found, in the order of the catalogue."""
+    names = dict.fromkeys(o.name for o in catalogue.OPERATIONS)
+    files = {name: speed.RESULTS / f"{name}.json" for name in names}
+    return {
+        name: json.loads(file.read_text(encoding="utf-8"))
+        for name, file in files.items()
+        if file.is_file()
+    }
+
+
+def bars() -> list[dict[str, Any]]:
+    """Return each bar with `found`: the ratio in the stored results."""
+    stored = reports()
+    listed = tomllib.loads(BARS.read_text(encoding="utf-8"))["bar"]
+    return [bar | {"found": found(bar, stored[bar["operation"]])} for bar in listed]
+
+
+def found(bar: dict[str, Any], report: dict[str, Any]) -> float:
+    """Return the ratio that a bar is about."""
+    values = report[bar["quantity"]]
+    if bar["quantity"] == "time":
+        medians = {case: quartiles[1] for case, quartiles in values[bar["size"]].items()}
+    else:
+        medians = values
+    ratio: float = medians[bar.get("case", "custom")] / medians[bar["over"]]
+    return ratio
+
+
+def render() -> dict[str, str]:
+    """Return the two tables."""
+    lines = ["| what | of | found | at most | |", "|---|---|--:|--:|---|"]
+    for bar in bars():
+        says = f"{bar['says']}, over {speed.WORDS.get(bar['over'], bar['over'])}"
+        met = "met" if round(bar["found"], 2) <= bar["most"] else "missed"
+        cells = [
+            says,
+            QUANTITIES[bar["quantity"]],
+            f"{bar['found']:.2f}",
+            f"{bar['most']:.2f}",
+            met,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return {"bars.md": "\n".join(lines) + "\n", "benchmarks.md": everything()}
+
+
+def everything() -> str:
+    """Return one row for each operation: its ratios at the smallest and at the largest size."""
+    lines = [
+        "| | over | time, smallest | time, largest | kept | peak |",
+        "|---|---|--:|--:|--:|--:|",
+    ]
+    for name, report in reports().items():
+        base, times = report["base"], list(report["time"].values())
+        cells = [f"`{name}`", speed.WORDS[base]]
+        cells += [f"{times[n]['custom'][1]:.2f}" for n in (0, largest(report))]
+        for quantity in ("saved", "peak"):
+            over = report[quantity][base]
+            cells.append(f"{report[quantity]['custom'] / over:.2f}" if over else "–")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n\n" + "\n\n".join(stamps()) + "\n"
+
+
+def largest(report: dict[str, Any]) -> int:
+    """Return which of the sizes is the largest in float32, which stand in rising order."""
+    return len([label for label in report["time"] if not label.endswith("bfloat16")]) - 1
+
+
+def stamps() -> list[str]:
+    """Return what was measured on, once for each different machine or version."""
+    return list(dict.fromkeys(f"{speed.stamp(r)}\n{{.meta}}" for r in reports().values()))
