@@ -42,36 +42,33 @@ def found(bar: dict[str, Any], report: dict[str, Any]) -> float:
 
 def render() -> dict[str, str]:
     """Return the two tables."""
-    lines = ["| what | of | found | at most | |", "|---|---|--:|--:|---|"]
+    lines = ["| what | found | at most | |", "|---|--:|--:|---|"]
     for bar in bars():
-        says = f"{bar['says']}, over {speed.WORDS.get(bar['over'], bar['over'])}"
+        over = speed.WORDS.get(bar["over"], bar["over"])
+        says = f"{bar['says']}: {QUANTITIES[bar['quantity']]} over {over}"
         met = "met" if round(bar["found"], 2) <= bar["most"] else "missed"
-        cells = [
-            says,
-            QUANTITIES[bar["quantity"]],
-            f"{bar['found']:.2f}",
-            f"{bar['most']:.2f}",
-            met,
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(f"| {says} | {bar['found']:.2f} | {bar['most']:.2f} | {met} |")
     return {"bars.md": "\n".join(lines) + "\n", "benchmarks.md": everything()}
 
 
 def everything() -> str:
-    """Return one row for each operation: its ratios at the smallest and at the largest size."""
-    lines = [
-        "| | over | time, smallest | time, largest | kept | peak |",
-        "|---|---|--:|--:|--:|--:|",
-    ]
-    for name, report in reports().items():
-        base, times = report["base"], list(report["time"].values())
-        cells = [f"`{name}`", speed.WORDS[base]]
-        cells += [f"{times[n]['custom'][1]:.2f}" for n in (0, largest(report))]
-        for quantity in ("saved", "peak"):
-            over = report[quantity][base]
-            cells.append(f"{report[quantity]['custom'] / over:.2f}" if over else "–")
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n\n" + "\n\n".join(stamps()) + "\n"
+    """Return a row for each operation, in one table for each thing that they are compared with."""
+    tables = []
+    for base, words in speed.WORDS.items():
+        rows = [row(name, r) for name, r in reports().items() if r["base"] == base]
+        head = f"| over {words} | time, small | time, large | kept | peak |\n|---|--:|--:|--:|--:|"
+        tables.append("\n".join([head, *rows]))
+    return "\n\n".join([*tables, *stamps()]) + "\n"
+
+
+def row(name: str, report: dict[str, Any]) -> str:
+    """Return an operation's ratios at the smallest and the largest size, and of its bytes."""
+    base, times = report["base"], list(report["time"].values())
+    cells = [f"{times[n]['custom'][1]:.2f}" for n in (0, largest(report))]
+    for quantity in ("saved", "peak"):
+        over = report[quantity][base]
+        cells.append(f"{report[quantity]['custom'] / over:.2f}" if over else "–")
+    return f"| `{name}` | {' | '.join(cells)} |"
 
 
 def largest(report: dict[str, Any]) -> int:
