@@ -178,14 +178,21 @@ def report(text: str) -> str:
     """Show a program's report: verdicts, keys, and the values that are not as expected."""
     lines = text.split("\n")
     out = [escape(line) for line in lines]
+    next_at = 0  # the column that a text after `next` starts in: its further lines start there, too
     for i, line in enumerate(lines):
+        if next_at and line[:next_at].isspace() and line[next_at : next_at + 1].strip():
+            out[i] = f"{line[:next_at]}<b>{escape(line[next_at:])}</b>"
+            continue
+        next_at = 0
         if line.lstrip().startswith("✓"):
             out[i] = out[i].replace("✓", '<span class="ok">✓</span>', 1)
         elif failed := FAILED.fullmatch(line):
             name = f'<span class="bad">{escape(failed["row"])}</span>'
             out[i] = f"{failed['space']}{name}{escape(failed['rest'])}"
         elif key := KEY.fullmatch(line):
-            rest = f"<b>{escape(key['rest'])}</b>" if key["key"] == "next" else escape(key["rest"])
+            rest = escape(key["rest"])
+            if key["key"] == "next":
+                rest, next_at = f"<b>{rest}</b>", key.start("rest")
             out[i] = f'{key["space"]}<span class="key">{key["key"]}</span>{key["gap"]}{rest}'
         one, other = LABELLED.fullmatch(line), LABELLED.fullmatch("".join(lines[i + 1 : i + 2]))
         if one and other and bool(one["want"]) != bool(other["want"]):
