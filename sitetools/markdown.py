@@ -20,6 +20,7 @@ What an author writes, and what a reader gets:
   lines of a difference, and marks where a line ``expected`` differs from the line ``got`` beside it
   (``want`` and ``yours`` mean the same).
 - A table or a displayed formula: a wrapper that scrolls sideways and can be reached by keyboard.
+- Code in a line of text: its short words are never broken, its long ones after a dot or a slash.
 """
 
 import difflib
@@ -51,6 +52,8 @@ BLOCK = re.compile(
 )
 BETWEEN = re.compile(r"\s*(<!--\s*pytest-codeblocks:expected-output[\w-]*\s*-->\s*)?")
 TOKEN = re.compile(r"[-+]?(?:\d[\d_]*\.?\d*(?:e[-+]?\d+)?|(?:inf|nan)\b)|\w+|[^\w\s]")
+CHIP = re.compile(r"(?<!<pre>)<code>([^<]+)</code>")
+WHOLE, NAME = 22, 18  # characters of code that stay on one line of a sentence, and of a phone's table
 FORMULAS = re.compile(r'(?:<math [^>]*display="block".*?</math>\s*)+', re.DOTALL)
 LABELLED = re.compile(r"(?P<label>\s*(?:(?P<want>expected|want)|got|yours)\b:?)(?P<values>.*)")
 KEY = re.compile(r"(?P<space>\s*)(?P<key>why|next|where|fix)(?P<gap>:?\s{2,})(?P<rest>.*)")
@@ -300,7 +303,24 @@ def wrapped(page: str) -> str:
     page = page.replace("</table>", "</table></div>")
     page = page.replace("<mo>&#x02016;", '<mo stretchy="false">&#x02016;')  # norms, as high as text
     formulas = group.format("formulas", "Formula")
-    return FORMULAS.sub(lambda match: f"{formulas}{match[0].strip()}</div>\n", page)
+    page = FORMULAS.sub(lambda match: f"{formulas}{match[0].strip()}</div>\n", page)
+    return CHIP.sub(lambda match: chip(match[1]), page)
+
+
+def chip(code: str) -> str:
+    """Say where a line may end in the code of a sentence; its characters stay what they are."""
+    words = [(word, len(html.unescape(word))) for word in code.split(" ")]
+    if sum(length + 1 for _, length in words) <= WHOLE + 1:
+        if len(words) > 1 or words[0][1] <= NAME or "." not in code:
+            return f"<code>{code}</code>"
+        return f'<code class="dotted">{breakable(code)}</code>'
+    parts = [breakable(w) if length > WHOLE else f"<span>{w}</span>" for w, length in words]
+    return f'<code class="long">{" ".join(parts)}</code>'
+
+
+def breakable(word: str) -> str:
+    """Let a line end after the dots and slashes of a word."""
+    return re.sub(r"(?<=\w)([./\\])(?=\w)", r"\1<wbr>", word)
 
 
 class Page(Extension):

@@ -1034,8 +1034,8 @@ def test_starter_passes_nothing():
         "✗ values",
         "  expected  [0, 0, 0, 1, 2]",
         "  got       NotImplementedError",
-        f"  why       Line {forward}: It is not written yet",
-        "            (your forward goes here).",
+        f"  why       Line {forward}: It is not written",
+        "            yet (your forward goes here).",
         "  next      Replace the raise by your code.",
         "✗ fractions               see values",
     ]
@@ -1383,7 +1383,7 @@ def test_marks_without_unicode():
 def test_long_values_are_cut():
     rows = [harness.Row("a", "1", "x" * 100, why="w " * 100)]
     rendered = harness.render(harness.Report("f.py", rows))
-    assert "\n  got       " + "x" * 29 + "...\n" in rendered
+    assert "\n  got       " + "x" * 25 + "...\n" in rendered
     check_form(rendered)
 
 
