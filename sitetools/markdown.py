@@ -53,7 +53,7 @@ BLOCK = re.compile(
 BETWEEN = re.compile(r"\s*(<!--\s*pytest-codeblocks:expected-output[\w-]*\s*-->\s*)?")
 TOKEN = re.compile(r"[-+]?(?:\d[\d_]*\.?\d*(?:e[-+]?\d+)?|(?:inf|nan)\b)|\w+|[^\w\s]")
 CHIP = re.compile(r"(?<!<pre>)<code>([^<]+)</code>")
-WHOLE, NAME = 22, 18  # characters of code that stay on one line of a sentence, and of a phone's table
+WHOLE, NAME = 22, 18  # characters of code on one line of a sentence, and of a phone's table
 FORMULAS = re.compile(r'(?:<math [^>]*display="block".*?</math>\s*)+', re.DOTALL)
 LABELLED = re.compile(r"(?P<label>\s*(?:(?P<want>expected|want)|got|yours)\b:?)(?P<values>.*)")
 KEY = re.compile(r"(?P<space>\s*)(?P<key>why|next|where|fix)(?P<gap>:?\s{2,})(?P<rest>.*)")

@@ -1029,13 +1029,14 @@ def test_starter_passes_nothing():
         },
     )
     lines = harness.render(report).splitlines()
-    assert lines[1:9] == [
+    assert lines[1:10] == [
         "✗ static methods          see values",
         "✗ values",
         "  expected  [0, 0, 0, 1, 2]",
         "  got       NotImplementedError",
         f"  why       Line {forward}: It is not written",
-        "            yet (your forward goes here).",
+        "            yet (your forward goes",
+        "            here).",
         "  next      Replace the raise by your code.",
         "✗ fractions               see values",
     ]
