@@ -1029,7 +1029,7 @@ def test_starter_passes_nothing():
         },
     )
     lines = harness.render(report).splitlines()
-    assert lines[1:10] == [
+    assert lines[1:11] == [
         "✗ static methods          see values",
         "✗ values",
         "  expected  [0, 0, 0, 1, 2]",
@@ -1037,7 +1037,8 @@ def test_starter_passes_nothing():
         f"  why       Line {forward}: It is not written",
         "            yet (your forward goes",
         "            here).",
-        "  next      Replace the raise by your code.",
+        "  next      Replace the raise by your",
+        "            code.",
         "✗ fractions               see values",
     ]
     assert lines[-1] == f"0/{N} passed"
