@@ -89,6 +89,7 @@ def hits(tab, query):
         (["ctx.needs_input_grad", "needs_input_grad", "needs_input"], "backprop/inputs/"),
         (["staticmethod", "@staticmethod"], "relu/pitfalls/"),
         (["relu derivative"], "background/relu/"),
+        (["why is my gradient None", "gradient is None"], "backprop/broken/"),
     ],
 )
 def test_names_are_found_by_whole_and_by_part(tab, site, queries, page):
@@ -98,6 +99,20 @@ def test_names_are_found_by_whole_and_by_part(tab, site, queries, page):
         found = hits(tab, query)
         assert page in found, query
         assert not found[0].startswith("reference/"), query
+
+
+def test_a_gradient_that_is_none_is_found_at_its_heading(tab, site):
+    tab.goto(site.base, wait_until="networkidle")
+    tab.keyboard.press("s")
+    for query in ("why is my gradient None", "gradient None", "grad is None"):
+        assert hits(tab, query)[0] == "backprop/broken/", query
+        links = tab.locator(".md-search-result__item").first.locator("a")
+        assert (
+            links.nth(1)
+            .get_attribute("href")
+            .partition("#")[2]
+            .startswith("why-is-my-gradient-none")
+        )
 
 
 def test_names_of_files_are_not_searched(site):
@@ -274,9 +289,19 @@ def test_a_missing_page_helps(tab, published):
     assert tab.locator("main a[href]").count() >= 10
 
 
+@pytest.mark.parametrize("built", ["site", "published"])
+def test_home_fits_the_first_screen(tab, built, request):
+    tab.goto(request.getfixturevalue(built).base, wait_until="networkidle")
+    text = tab.locator("article").inner_text()
+    assert ("git clone https://github.com/owner/name" in text) == (built == "published")
+    for link in tab.locator(".doors p a").all():
+        box = link.bounding_box()
+        assert box["y"] + box["height"] <= 900
+
+
 def test_the_first_snippet_is_on_the_first_screen(tab, site):
     tab.goto(site.base, wait_until="networkidle")
-    for shown in (".lede >> nth=2", ".language-text.highlight", ".doors h2", ".doors p a"):
+    for shown in (".lede >> nth=2", ".language-text.highlight"):
         box = tab.locator(shown).first.bounding_box()
         assert box["y"] + box["height"] <= 900, shown
     tab.set_viewport_size({"width": 360, "height": 800})
