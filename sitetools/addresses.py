@@ -1,7 +1,7 @@
-"""What must not change unnoticed: addresses that readers link to, navigation, and the lines that pages highlight.
+"""What must not change unnoticed: addresses that readers link to, highlighted lines, and the catalogue's entries.
 
-`python -m sitetools.addresses` writes them to tests/addresses.txt and tests/highlights.txt, which a test
-compares with the pages. A highlight is given by line number, and would move silently when its code does.
+`python -m sitetools.addresses` writes them to tests/addresses.txt, highlights.txt and operations.txt, which a
+test compares with what there is. A highlight is given by line number, and would move silently when its code does.
 """
 
 import re
@@ -47,7 +47,25 @@ def highlights() -> list[str]:
     return found
 
 
-LISTS = {"addresses.txt": addresses, "highlights.txt": highlights}
+def operations() -> list[str]:
+    """Return each entry of the catalogue with what decides which tests it gets."""
+    from sitetools import catalogue  # imports torch
+
+    return [
+        f"{o.page}: {o.label}: {o.function.__name__}"
+        + (", elementwise" if o.elementwise else "")
+        + ("" if o.derivative else ", no derivative")
+        + (f", beside {o.builtin.__name__}" if o.builtin else "")
+        + (f", keeps {o.computed} more" if o.computed else "")
+        + (f", within {o.tolerance:g}" if o.tolerance else "")
+        + (", in place" if o.through else "")
+        + (f", {o.forward_mode.__name__}" if o.forward_mode else "")
+        + "".join(f", no {column}" for column in o.lacks)
+        for o in catalogue.OPERATIONS
+    ]
+
+
+LISTS = {"addresses.txt": addresses, "highlights.txt": highlights, "operations.txt": operations}
 """File in tests/ → what it lists."""
 
 

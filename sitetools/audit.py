@@ -37,6 +37,7 @@ OUTPUT_INFO = re.compile(
 WIDTH, OUTPUT_WIDTH = 72, 88
 """Columns that lines may have: of shown Python, and of everything else."""
 NO_LESSON = {
+    "functions/benchmarks.md",
     "functions/index.md",
     "reference/changelog.md",
     "reference/checks.md",

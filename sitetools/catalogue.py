@@ -5,68 +5,30 @@ The tests run every operation through one set of checks, the benchmarks measure 
 """
 
 import contextlib
+import importlib
+import pkgutil
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from customgrad import functions
+from sitetools import operations
+from sitetools.operation import Call, Operation
 
-Draw = Callable[..., torch.Tensor]
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One differentiable operation of the package."""
-
-    name: str
-    """The wrapper's name; the page is docs/functions/<page>.md."""
-    page: str
-    function: type[torch.autograd.Function]
-    call: Callable[..., torch.Tensor]
-    reference: Callable[..., torch.Tensor]
-    """The same values and gradients, composed of torch's own differentiable operations."""
-    builtin: Callable[..., torch.Tensor] | None = None
-    """torch's own operation of the same name."""
-    inputs: Callable[[Draw], tuple[torch.Tensor, ...]] = lambda draw: (draw(3, 3),)
-    """Makes float inputs of about nine elements from `draw(*shape)`."""
-    elementwise: bool = True
-    """One input of any shape, and an output of that shape."""
-    derivative: bool = True
-    """Backward is the derivative of forward; not so where a gradient is rewritten on purpose."""
-    variant: str = ""
-    """What is special about these inputs, where an operation has several entries."""
-
-    def sample(self, dtype: torch.dtype = torch.float64, seed: int = 0) -> tuple[torch.Tensor, ...]:
-        """Return leaf inputs that require gradients."""
-        generator = torch.Generator().manual_seed(seed)
-
-        def draw(*shape: int) -> torch.Tensor:
-            return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
-
-        return tuple(x.requires_grad_() for x in self.inputs(draw))
+FAMILIES = sorted(m.name for m in pkgutil.iter_modules(operations.__path__))
+OPERATIONS: tuple[Operation, ...] = tuple(
+    operation
+    for family in FAMILIES
+    for operation in importlib.import_module(f"sitetools.operations.{family}").OPERATIONS
+)
 
 
-OPERATIONS = (
-    Operation("custom_relu", "relu", functions.CustomReLU, functions.custom_relu, F.relu, F.relu),
-    Operation(
-        "linear", "linear", functions.Linear, functions.linear, F.linear, F.linear,
-        lambda draw: (draw(2, 3), draw(4, 3), draw(4)), elementwise=False,
-    ),
-    Operation(
-        "linear", "linear", functions.Linear, functions.linear, F.linear, F.linear,
-        lambda draw: (draw(3), draw(2, 3)), elementwise=False, variant="a vector, no bias",
-    ),
-    Operation(
-        "round_ste", "rounding", functions.RoundSTE, functions.round_ste,
-        lambda x: x + (x.round() - x).detach(), derivative=False,
-    ),
-    Operation("silu", "silu", functions.SiLU, functions.silu, lambda x: x * torch.sigmoid(x), F.silu),
-)  # fmt: skip
+def floats(result: Any) -> tuple[torch.Tensor, ...]:
+    """Return the outputs that have a gradient: one tensor, or those of a tuple that hold floats."""
+    several = result if isinstance(result, tuple) else (result,)
+    return tuple(y for y in several if y.is_floating_point() or y.is_complex())
 
 
 def agree(got: Any, expected: Any, tolerance: float = 1e-9) -> bool:
@@ -77,14 +39,18 @@ def agree(got: Any, expected: Any, tolerance: float = 1e-9) -> bool:
     )
 
 
-def gradients(
-    call: Callable[..., torch.Tensor], inputs: tuple[torch.Tensor, ...]
-) -> tuple[torch.Tensor, ...]:
-    """Return the gradients of a weighted sum of the output, by each input."""
-    output = call(*inputs)
-    weights = torch.arange(1, output.numel() + 1, dtype=torch.float64).reshape(output.shape)
-    total = (output * weights.to(output.dtype)).sum()
-    return torch.autograd.grad(total, inputs)
+def total(result: Any) -> torch.Tensor:
+    """Return a sum of all that has a gradient, in which each number weighs differently."""
+    parts = []
+    for y in floats(result):
+        weights = torch.linspace(1, 2, y.numel(), dtype=torch.float64).reshape(y.shape)
+        parts.append((torch.view_as_real(y).sum(-1) if y.is_complex() else y).mul(weights).sum())
+    return torch.stack(parts).sum()
+
+
+def gradients(call: Call, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """Return the gradients of a weighted sum of the outputs, by each input."""
+    return torch.autograd.grad(total(call(*inputs)), inputs)
 
 
 def double_backward(o: Operation) -> bool:
@@ -92,44 +58,47 @@ def double_backward(o: Operation) -> bool:
     results = []
     for call in (o.call, o.reference):
         inputs = o.sample()
-        output = call(*inputs)
-        # By the cotangent, too: where an operation is linear in pieces, nothing else is left.
-        cotangent = torch.linspace(1, 2, output.numel(), dtype=torch.float64).reshape(output.shape)
-        leaves = (*inputs, cotangent.requires_grad_())
-        first = torch.autograd.grad(output, inputs, cotangent, create_graph=True)
-        total = torch.stack([(g * g).sum() for g in first]).sum()
+        outputs = floats(call(*inputs))
+        # By the cotangents, too: where an operation is linear in pieces, nothing else is left.
+        cotangents = tuple(
+            torch.linspace(1, 2, y.numel(), dtype=y.dtype).reshape(y.shape).requires_grad_()
+            for y in outputs
+        )
+        first = torch.autograd.grad(outputs, inputs, cotangents, create_graph=True)
+        squares = torch.stack([(g * g).sum() for g in first]).sum()
+        leaves = (*inputs, *cotangents)
         results.append(
-            torch.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True)
+            torch.autograd.grad(squares, leaves, allow_unused=True, materialize_grads=True)
         )
     return agree(results[0], results[1])
 
 
+def forward_mode(call: Call, o: Operation) -> bool:
+    """Return whether a call has the reference's directional derivative in forward mode."""
+    inputs = tuple(x.detach() for x in o.sample())
+    along = tuple(torch.linspace(1, 2, x.numel(), dtype=x.dtype).reshape(x.shape) for x in inputs)
+    found, expected = (
+        torch.func.jvp(lambda *x, f=f: floats(f(*x)), inputs, along) for f in (call, o.reference)
+    )
+    return all(agree(a, b) for a, b in zip(found, expected, strict=True))
+
+
 def jvp(o: Operation) -> bool:
     """Probe: forward mode gives the reference's directional derivative."""
-    inputs = tuple(x.detach() for x in o.sample())
-    along = tuple(torch.ones_like(x) for x in inputs)
-    found, expected = (torch.func.jvp(call, inputs, along) for call in (o.call, o.reference))
-    return agree(found, expected)
+    return forward_mode(o.call, o)
 
 
 def vmap(o: Operation) -> bool:
     """Probe: one call over a batch gives what a loop gives, gradients included."""
     samples = [tuple(x.detach() for x in o.sample(seed=seed)) for seed in range(3)]
     batch = tuple(torch.stack(column) for column in zip(*samples, strict=True))
-
-    def grads(*inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        argnums = tuple(range(len(inputs)))
-        total = torch.func.grad(lambda *x: o.call(*x).square().sum(), argnums)
-        found: tuple[torch.Tensor, ...] = total(*inputs)
-        return found
-
-    def loop(*inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        leaves = tuple(x.clone().requires_grad_() for x in inputs)
-        return torch.autograd.grad(o.reference(*leaves).square().sum(), leaves)
-
-    together = torch.func.vmap(grads)(*batch)
-    alone = [torch.stack(column) for column in zip(*(loop(*s) for s in samples), strict=True)]
-    return agree(together, alone)
+    by = tuple(range(len(batch)))
+    both = torch.func.grad_and_value(lambda *x: total(o.call(*x)), by)
+    found, values = torch.func.vmap(both)(*batch)
+    loop = [gradients(o.reference, tuple(x.clone().requires_grad_() for x in s)) for s in samples]
+    expected = [torch.stack(column) for column in zip(*loop, strict=True)]
+    totals = torch.stack([total(o.reference(*s)) for s in samples])
+    return agree((values, *found), (totals, *expected))
 
 
 def compiled(o: Operation) -> bool:
@@ -140,13 +109,16 @@ def compiled(o: Operation) -> bool:
 
 
 def autocast(o: Operation) -> bool:
-    """Probe: under autocast the output has the reference's dtype, and the gradients are its gradients."""
+    """Probe: under autocast the outputs have the dtypes of torch's own, and the gradients are its gradients."""
     inputs = o.sample(torch.float32)
     with torch.autocast("cpu", torch.bfloat16):
-        output, expected = o.call(*inputs), o.reference(*inputs)
-    results = [torch.autograd.grad(y.float().square().sum(), inputs) for y in (output, expected)]
+        outputs, expected = floats(o.call(*inputs)), floats((o.builtin or o.reference)(*inputs))
+    results = [
+        torch.autograd.grad(total(tuple(y.float() for y in ys)), inputs)
+        for ys in (outputs, expected)
+    ]
     return (
-        output.dtype == expected.dtype
+        [y.dtype for y in outputs] == [y.dtype for y in expected]
         and all(g.dtype == x.dtype for g, x in zip(results[0], inputs, strict=True))
         and agree(results[0], results[1], 0.02)
     )
@@ -155,21 +127,18 @@ def autocast(o: Operation) -> bool:
 def checkpointed(o: Operation) -> bool:
     """Probe: inside `torch.utils.checkpoint`, without a reentrant backward."""
 
-    def call(*inputs: torch.Tensor) -> torch.Tensor:
-        output: torch.Tensor = checkpoint(o.call, *inputs, use_reentrant=False)
-        return output
+    def call(*inputs: torch.Tensor) -> Any:
+        return checkpoint(o.call, *inputs, use_reentrant=False)
 
     return agree(gradients(call, o.sample()), gradients(o.reference, o.sample()))
 
 
 def complex_numbers(o: Operation) -> bool:
     """Probe: complex inputs have torch's values and gradients."""
-    inputs = tuple(
-        torch.complex(x.detach(), x.detach().flip(0)).requires_grad_() for x in o.sample()
-    )
     results = []
     for call in (o.call, o.reference):
-        results.append(torch.autograd.grad(torch.view_as_real(call(*inputs)).sum(), inputs))
+        inputs = tuple(torch.complex(x.detach(), x.detach().flip(0)) for x in o.sample())
+        results.append(gradients(call, tuple(x.requires_grad_() for x in inputs)))
     return agree(results[0], results[1])
 
 

@@ -44,6 +44,8 @@ def empty_project(tmp_path):
         ("site", "-m sitetools.build"),
         ("outputs", "-m pytest docs README.md --update-outputs"),
         ("outputs", "-m sitetools.generate"),
+        ("bench", "-m tests.benchmarks.run"),
+        ("bench", "-m sitetools.generate"),
         ("check", "-m mypy"),
         ("check", "-m ruff check ."),
         ("check", "-m ruff format --check ."),

@@ -156,6 +156,7 @@ DEFAULTS = {
     "Linear": {},
     "RoundSTE": {},
     "SiLU": {},
+    "SiLUForwardMode": {},
     "custom_relu": {},
     "custom_relu_demo": {"values": None},
     "linear": {"bias": None},

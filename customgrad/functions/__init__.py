@@ -3,7 +3,7 @@
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.rounding import RoundSTE, round_ste
-from customgrad.functions.silu import SiLU, silu
+from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 
 __all__ = [
     "CustomLinear",
@@ -11,6 +11,7 @@ __all__ = [
     "Linear",
     "RoundSTE",
     "SiLU",
+    "SiLUForwardMode",
     "custom_relu",
     "custom_relu_demo",
     "linear",

@@ -16,8 +16,9 @@ from torch.nn import functional as F
 
 # --8<-- [end:imports]
 from customgrad.functions._direct import direct
+from customgrad.functions._forward import one_level
 
-__all__ = ["SiLU", "silu"]
+__all__ = ["SiLU", "SiLUForwardMode", "silu"]
 
 
 # --8<-- [start:SiLU]
@@ -54,6 +55,26 @@ class SiLU(torch.autograd.Function):
 direct(SiLU)
 
 
+# --8<-- [start:SiLUForwardMode]
+class SiLUForwardMode(SiLU):
+    """SiLU with a jvp, which torch.compile(fullgraph=True) refuses."""
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        (input,) = ctx.saved_tensors
+        s = torch.sigmoid(input)
+        return tangent * s * (1 + input * (1 - s))
+
+
+# --8<-- [end:SiLUForwardMode]
+direct(one_level(SiLUForwardMode))
+
+
 # --8<-- [start:silu]
 def silu(input: torch.Tensor) -> torch.Tensor:
     """Return input * sigmoid(input), elementwise, through ``SiLU``.
@@ -70,7 +91,7 @@ def silu(input: torch.Tensor) -> torch.Tensor:
         The slope at 0 is 1/2. NaN is carried. At infinity the output is infinity and the
         slope NaN, at -infinity both are NaN: torch's own values. Empty tensors give empty
         tensors. Backward can itself be differentiated, by a formula of operations that have
-        derivatives; forward mode (``jvp``) is not supported.
+        derivatives; forward mode (``jvp``) has ``SiLUForwardMode``.
 
     Returns:
         A new tensor of the input's shape and dtype.

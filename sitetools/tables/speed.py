@@ -5,39 +5,38 @@ from typing import Any
 
 from sitetools import catalogue, pages
 
-RESULTS = pages.ROOT / "tests" / "benchmarks" / "results.json"
-CASES = {"custom": "`{name}`", "composed": "composed", "builtin": "torch's own"}
+RESULTS = pages.ROOT / "tests" / "benchmarks" / "results"
+WORDS = {"composed": "composed", "builtin": "torch's own"}
 
 
 def render() -> dict[str, str]:
-    """Return the table of each operation that was measured."""
-    report = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return {
-        f"speed-{page_of(result['operation'])}.md": table(result, report)
-        for result in report["results"]
-    }
+    """Return the tables of each page: one for each operation that was measured."""
+    files: dict[str, list[str]] = {}
+    for name, page in dict.fromkeys((o.name, o.page) for o in catalogue.OPERATIONS):
+        target = RESULTS / f"{name}.json"
+        if target.is_file():
+            report = json.loads(target.read_text(encoding="utf-8"))
+            files.setdefault(f"speed-{page}.md", []).append(table(report))
+    return {name: "\n".join(tables) for name, tables in files.items()}
 
 
-def page_of(name: str) -> str:
-    """Return the page of an operation."""
-    return next(o.page for o in catalogue.OPERATIONS if o.name == name)
-
-
-def table(result: dict[str, Any], report: dict[str, Any]) -> str:
+def table(report: dict[str, Any]) -> str:
     """Return one operation's figures, with what they were measured on."""
-    sizes = list(result["time"])
-    base = CASES[result["base"]].format(name=result["operation"])
-    head = [f"{label} elements" for label in sizes] + ["kept, B per element", "peak, B per element"]
+    base = WORDS[report["base"]]
+    head = [label if "×" in label else f"{label} elements" for label in report["time"]]
+    head += ["kept, B per element", "peak, B per element"]
     lines = [f"| time over {base} | " + " | ".join(head) + " |", "|---|" + "--:|" * len(head)]
-    for case, words in CASES.items():
-        if case in result["saved"]:
-            cells = [f"{result['time'][label][case][1]:.2f}" for label in sizes]
-            cells += [f"{result['saved'][case]:g}", f"{result['peak'][case]:g}"]
-            lines.append(
-                f"| {words.format(name=result['operation'])} | " + " | ".join(cells) + " |"
-            )
-    stamp = (
+    for case in report["saved"]:
+        words = f"`{report['operation']}`" if case == "custom" else WORDS.get(case, case)
+        cells = [f"{found[case][1]:.2f}" for found in report["time"].values()]
+        cells += [f"{report['saved'][case]:g}", f"{report['peak'][case]:g}"]
+        lines.append(f"| {words} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + f"\n\n{stamp(report)}\n{{.meta}}\n"
+
+
+def stamp(report: dict[str, Any]) -> str:
+    """Return what a result was measured on."""
+    return (
         f"Forward and backward in float32; medians of {report['rounds']} rounds, measured side by side. "
         f"{report['processor']}, {report['threads']} threads, torch {report['torch']}, Python {report['python']}."
     )
-    return "\n".join(lines) + f"\n\n{stamp}\n{{.meta}}\n"

@@ -2,7 +2,7 @@
 
 Each case runs forward and backward in the same process, in rounds, in a new order each round; a round gives
 one ratio, and the median of the ratios is kept. Absolute times mean nothing here and are not stored. The
-results stand in tests/benchmarks/results.json, which the pages' tables are made from.
+results stand in tests/benchmarks/results/, one file an operation, which the pages' tables are made from.
 """
 
 import ctypes
@@ -18,8 +18,7 @@ import torch
 
 from sitetools import catalogue
 
-RESULTS = Path(__file__).with_name("results.json")
-SIZES = {"10": 10, "1e5": 10**5, "1e7": 10**7}
+RESULTS = Path(__file__).with_name("results")
 ROUNDS = 15
 ROUND_SECONDS = 0.05
 """How long one case runs in a round, at least one call."""
@@ -38,12 +37,20 @@ def warm_heap():
         return False
 
 
-def step(call, x, cotangent):
-    """Return a function that runs forward and backward once."""
+def cotangents(call, inputs):
+    """Return normal numbers for each output that has a gradient."""
+    return tuple(torch.randn_like(y) for y in catalogue.floats(call(*inputs)) if y.requires_grad)
+
+
+def step(call, inputs, given):
+    """Return a function that runs forward and backward once.
+
+    Gradients are handed out and not accumulated: `.grad` would cost every case one more copy.
+    """
 
     def run():
-        x.grad = None
-        call(x).backward(cotangent)
+        outputs = [y for y in catalogue.floats(call(*inputs)) if y.requires_grad]
+        torch.autograd.grad(outputs, inputs, given, allow_unused=True)
 
     return run
 
@@ -75,27 +82,30 @@ def ratios(cases, base):
     }
 
 
-def saved_bytes(call, x):
+def saved_bytes(call, inputs):
     """Return the bytes of the distinct storages that forward keeps for backward."""
     kept = {}
 
     def pack(tensor):
         storage = tensor.untyped_storage()
-        kept[storage.data_ptr()] = storage.nbytes()
+        kept[storage.data_ptr()] = (
+            storage.nbytes(),
+            tensor,
+        )  # held, so that no address comes twice
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        call(x)
-    return sum(kept.values())
+        output = call(*inputs)
+    del output
+    return sum(size for size, _ in kept.values())
 
 
-def peak_bytes(call, x, cotangent):
-    """Return the most that is allocated at one time during forward and backward, above the start."""
-    x.grad = None
+def peak_bytes(run):
+    """Return the most that is allocated at one time while it runs, above the start."""
     with torch.profiler.profile(
         activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
     ) as profile:
-        call(x).backward(cotangent)
+        run()
     now = peak = 0
     for event in profile.profiler.kineto_results.events():
         if event.name() == "[memory]":
@@ -104,25 +114,41 @@ def peak_bytes(call, x, cotangent):
     return peak
 
 
+def cases_of(operation):
+    """Return case → call: this package's, the further ones, composed, and torch's own."""
+    calls = {"custom": operation.call, **operation.bench.cases}
+    if operation.reference is not operation.builtin:
+        calls["composed"] = operation.reference
+    return calls | ({"builtin": operation.builtin} if operation.builtin else {})
+
+
+def leaves(make, dtype=torch.float32):
+    """Return inputs that require gradients."""
+    return tuple(x.to(dtype).requires_grad_() for x in make())
+
+
 def measure(operation):
-    """Return the figures of one elementwise operation."""
-    calls = {"custom": operation.call, "composed": operation.reference}
-    if operation.builtin is not None:
-        calls["builtin"] = operation.builtin
-    base = "builtin" if operation.builtin is not None else "composed"
+    """Return the figures of one operation."""
+    calls = cases_of(operation)
+    base = "builtin" if "builtin" in calls else "composed"
     found = {"operation": operation.name, "base": base, "time": {}}
-    for label, size in SIZES.items():
-        x = torch.randn(size, requires_grad=True)
-        cotangent = torch.randn(size)
-        cases = {name: step(call, x, cotangent) for name, call in calls.items()}
+    sizes = {label: (make, torch.float32) for label, make in operation.bench.sizes.items()}
+    if half := operation.bench.half:
+        sizes[f"{half}, bfloat16"] = (operation.bench.sizes[half], torch.bfloat16)
+    for label, (make, dtype) in sizes.items():
+        inputs = leaves(make, dtype)
+        given = cotangents(calls[base], inputs)
+        cases = {name: step(call, inputs, given) for name, call in calls.items()}
         found["time"][label] = ratios(cases, base)
         print(f"{operation.name} {label}: {found['time'][label]}", flush=True)
-    size = 10**6
-    x, cotangent = torch.randn(size, requires_grad=True), torch.randn(size)
-    found["saved"] = {name: saved_bytes(call, x) / size for name, call in calls.items()}
-    found["peak"] = {
-        name: round(peak_bytes(call, x, cotangent) / size, 2) for name, call in calls.items()
-    }
+    inputs = leaves(operation.bench.memory)
+    given, elements = cotangents(calls[base], inputs), inputs[0].numel()
+    found["saved"], found["peak"] = {}, {}
+    for name, call in calls.items():
+        run = step(call, inputs, given)
+        run()
+        found["saved"][name] = round(saved_bytes(call, inputs) / elements, 3)
+        found["peak"][name] = round(peak_bytes(run) / elements, 2)
     print(f"{operation.name}: saved {found['saved']}, peak {found['peak']} bytes per element")
     return found
 
@@ -142,27 +168,24 @@ def main(names):
     """Measure the operations named, or all, and store what was found beside the others."""
     torch.manual_seed(0)
     random.seed(0)
-    chosen = [o for o in catalogue.OPERATIONS if o.elementwise and (not names or o.name in names)]
-    if unknown := set(names) - {o.name for o in chosen}:
-        known = ", ".join(o.name for o in catalogue.OPERATIONS if o.elementwise)
+    # Of several entries the first, which is the plain one.
+    first = {o.name: o for o in reversed(catalogue.OPERATIONS)}
+    if unknown := set(names) - set(first):
+        known = ", ".join(o.name for o in catalogue.OPERATIONS)
         sys.exit(f"bench: no operation {', '.join(sorted(unknown))}; known are {known}")
-    stored = (
-        json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {"results": []}
-    )
-    warmed = warm_heap()
-    found = [measure(operation) for operation in chosen]
-    kept = [r for r in stored["results"] if r["operation"] not in {f["operation"] for f in found}]
-    order = [o.name for o in catalogue.OPERATIONS]
-    report = {
+    stamp = {
         "processor": processor(),
         "threads": torch.get_num_threads(),
         "torch": torch.__version__.split("+")[0],
         "python": platform.python_version(),
-        "warm heap": warmed,
+        "warm heap": warm_heap(),
         "rounds": ROUNDS,
-        "results": sorted(kept + found, key=lambda r: order.index(r["operation"])),
     }
-    RESULTS.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8", newline="\n")
+    RESULTS.mkdir(exist_ok=True)
+    for name in names or first:
+        report = stamp | measure(first[name])
+        text = json.dumps(report, indent=1) + "\n"
+        (RESULTS / f"{name}.json").write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

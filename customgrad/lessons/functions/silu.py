@@ -7,6 +7,13 @@ from torch.nn import functional as F
 # --8<-- [end:imports]
 
 
+# --8<-- [start:base]
+import torch
+from customgrad.functions import SiLU
+
+# --8<-- [end:base]
+
+
 # --8<-- [start:KernelOnly]
 class KernelOnly(torch.autograd.Function):
     @staticmethod
@@ -117,12 +124,25 @@ def twice():
     # --8<-- [end:twice]
 
 
+def forward():
+    # --8<-- [start:forward]
+    import torch
+    from customgrad.functions import SiLUForwardMode
+
+    x = torch.tensor([0.0, 1.0])
+    tangent = torch.tensor([1.0, 10.0])
+    call = SiLUForwardMode.apply
+    print(torch.func.jvp(call, (x,), (tangent,))[1])
+    # --8<-- [end:forward]
+
+
 def main():
     use()
     conventions()
     kept()
     kernel()
     twice()
+    forward()
 
 
 if __name__ == "__main__":
