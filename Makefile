@@ -17,7 +17,7 @@ ALL = $(VENV)/installed-dev
 export PYTHONUTF8 = 1
 export NO_MKDOCS_2_WARNING = 1
 
-.PHONY: help serve test site outputs bench check clean
+.PHONY: help serve test site outputs bench check chosen clean
 
 help:
 	@echo "make serve     serve the site at http://127.0.0.1:$(PORT)/ and reload it on every save"
@@ -28,27 +28,39 @@ help:
 	@echo "make check     lint, format and types"
 	@echo "make clean     remove .venv, site and caches"
 
-serve: $(SITE)
+serve: chosen $(SITE)
 	@$(PY) -m sitetools.serve $(PORT)
 
-test: $(ALL)
+test: chosen $(ALL)
 	@$(PY) -m pytest -n 2
 
-site: $(ALL)
+site: chosen $(ALL)
 	@$(PY) -m sitetools.build
 
-outputs: $(ALL)
+outputs: chosen $(ALL)
 	@$(PY) -m sitetools.generate
 	@$(PY) -m pytest docs README.md --update-outputs -q
 
-bench: $(ALL)
+bench: chosen $(ALL)
 	@$(PY) -m tests.benchmarks.run $(ONLY)
 	@$(PY) -m sitetools.generate
 
-check: $(ALL)
+check: chosen $(ALL)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
+
+# PYTHON makes the environment; once there is one, another version would be ignored.
+chosen:
+ifeq ($(origin PYTHON),command line)
+	@test ! -x $(PY) || { \
+	  version='import sys; print("%d.%d" % sys.version_info[:2])'; \
+	  has=$$($(PY) -c "$$version"); wanted=$$($(PYTHON) -c "$$version"); \
+	  test "$$has" = "$$wanted" || { \
+	    echo "$(VENV) has Python $$has and $(PYTHON) is $$wanted: run \`make clean\` first" >&2; exit 1; }; }
+else
+	@:
+endif
 
 # Compiling every installed module would take longer than installing it; Python compiles what it imports.
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt

@@ -128,7 +128,7 @@ with torch.no_grad():
 # %% [markdown]
 # ## Run it yourself
 #
-# The notebook needs `customgrad` and matplotlib. In a clone of the repository,
+# The notebook needs `customgrad` and matplotlib. In a clone of this site's repository<!--clone-->,
 # `pip install -e '.[examples]'` installs both. Jupyter, which opens the notebook, is not among
 # them: `pip install notebook`. Without it, run the script of this page,
 # `python examples/custom_linear_training.py`.

@@ -139,7 +139,7 @@ print("same answers:   ", torch.equal(guess, torch_guess))
 # %% [markdown]
 # ## Run it yourself
 #
-# The notebook needs `customgrad`, matplotlib and scikit-learn. In a clone of the repository,
+# The notebook needs `customgrad`, matplotlib and scikit-learn. In a clone of this site's repository<!--clone-->,
 # `pip install -e '.[examples]'` installs all three. Jupyter, which opens the notebook, is not among
 # them: `pip install notebook`. Without it, run the script of this page,
 # `python examples/custom_relu.py`.

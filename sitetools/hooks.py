@@ -1,4 +1,4 @@
-"""The site's one MkDocs hook: addresses from the environment, the examples, and llms.txt.
+"""The site's one MkDocs hook: addresses from the environment, the examples, missing sections, and llms.txt.
 
 `mkdocs build` executes every example. Under `mkdocs serve` an unchanged one keeps its output, and a changed
 one runs beside the server, so that no page waits for it.
@@ -24,11 +24,14 @@ from mkdocs.structure.pages import Page
 
 from sitetools import llms, notebooks
 from sitetools.background import Background, Pending
+from sitetools.pages import SNIPPET
 
-log = get_plugin_logger("examples")
+log = get_plugin_logger("site")
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
 BRANCH = "main"
+CLONE = "<!--clone-->"
+"""Stands in a sentence behind the words "the repository"; the command follows where the address is known."""
 SEAL = re.compile(r'<a class="verified"[^>]*>.*?</a>')
 
 
@@ -141,6 +144,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in state.examples.values():
         example = read(path, root)
         content = notebooks.notebook(example, lambda target: absolute(target, files, config))
+        content = with_clone(content, config)
         files.append(File.generated(config, f"examples/{path.stem}.ipynb", content=content))
     return files
 
@@ -161,14 +165,60 @@ def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Give an example its Markdown: run, or taken from the last run while serving.
+    """Give an example its Markdown, look for sections that a page lacks, and say what to clone."""
+    if page.file.src_uri in state.examples:
+        markdown = example_markdown(page, config)
+    else:
+        markdown = without_missing_sections(markdown, page, config)
+    return with_clone(markdown, config)
+
+
+def with_clone(text: str, config: MkDocsConfig) -> str:
+    """Return the text with the command that clones the repository, where its address is known."""
+    repository = config.extra["repository"]
+    return text.replace(
+        CLONE, f" (`git clone https://github.com/{repository}`)" if repository else ""
+    )
+
+
+def without_missing_sections(markdown: str, page: Page, config: MkDocsConfig) -> str:
+    """Return the page if each section that it embeds exists; a preview shows the complaint in its place.
+
+    Raises:
+        PluginError: in a build to publish, where a section is missing.
+    """
+    name = f"docs/{page.file.src_uri}"
+    try:
+        llms.expanded(markdown, config, name)
+    except LookupError as whole:
+        lines = markdown.splitlines()
+        source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
+        first = len(source.splitlines()) - len(lines) + 1  # below the front matter
+        complaints = {}
+        for i, line in enumerate(lines):
+            if embedded := SNIPPET.match(line):
+                try:
+                    llms.expanded(line, config, f"{name}:{first + i}: {embedded['target']}")
+                except LookupError as error:
+                    complaints[i] = str(error)
+                    lines[i] = f"{embedded['indent']}{error}"
+        if not complaints:
+            complaints[0], lines = str(whole), [str(whole)]
+        if state.command != "serve":
+            raise PluginError("\n".join(complaints.values())) from None
+        for complaint in complaints.values():
+            log.error(complaint)
+        return "\n".join(lines) + "\n"
+    return markdown
+
+
+def example_markdown(page: Page, config: MkDocsConfig) -> str:
+    """Return an example's Markdown: run, or taken from the last run while serving.
 
     mkdocs-jupyter made a page of the file and holds the settings it is run with. Its own HTML, with
     half a megabyte of styles a page, is not used: an example is rendered as every other page is.
     """
-    path = state.examples.get(page.file.src_uri)
-    if path is None:
-        return markdown
+    path = state.examples[page.file.src_uri]
     vars(page).pop("render", None)
     root = root_of(config)
     example = read(path, root)
@@ -261,7 +311,10 @@ def on_env(env: Environment, config: MkDocsConfig, files: Files) -> Environment:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Write llms.txt and each page's Markdown."""
+    """Write llms.txt and each page's Markdown; where no address is known, a list of addresses is of no use."""
+    if not config.site_url:
+        for name in ("sitemap.xml", "sitemap.xml.gz"):
+            (Path(config.site_dir) / name).unlink(missing_ok=True)
     if state.navigation is None:
         return
     drawn = [figure for figures in state.figures.values() for figure in figures.items()]

@@ -20,6 +20,7 @@ What an author writes, and what a reader gets:
   lines of a difference, and marks where a line ``expected`` differs from the line ``got`` beside it
   (``want`` and ``yours`` mean the same).
 - A table or a displayed formula: a wrapper that scrolls sideways and can be reached by keyboard.
+- Code in a line of text: its short words are never broken, its long ones after a dot or a slash.
 """
 
 import difflib
@@ -51,6 +52,8 @@ BLOCK = re.compile(
 )
 BETWEEN = re.compile(r"\s*(<!--\s*pytest-codeblocks:expected-output[\w-]*\s*-->\s*)?")
 TOKEN = re.compile(r"[-+]?(?:\d[\d_]*\.?\d*(?:e[-+]?\d+)?|(?:inf|nan)\b)|\w+|[^\w\s]")
+CHIP = re.compile(r"(?<!<pre>)<code>([^<]+)</code>")
+WHOLE, NAME = 22, 18  # characters of code on one line of a sentence, and of a phone's table
 FORMULAS = re.compile(r'(?:<math [^>]*display="block".*?</math>\s*)+', re.DOTALL)
 LABELLED = re.compile(r"(?P<label>\s*(?:(?P<want>expected|want)|got|yours)\b:?)(?P<values>.*)")
 KEY = re.compile(r"(?P<space>\s*)(?P<key>why|next|where|fix)(?P<gap>:?\s{2,})(?P<rest>.*)")
@@ -178,14 +181,21 @@ def report(text: str) -> str:
     """Show a program's report: verdicts, keys, and the values that are not as expected."""
     lines = text.split("\n")
     out = [escape(line) for line in lines]
+    next_at = 0  # the column that a text after `next` starts in: its further lines start there, too
     for i, line in enumerate(lines):
+        if next_at and line[:next_at].isspace() and line[next_at : next_at + 1].strip():
+            out[i] = f"{line[:next_at]}<b>{escape(line[next_at:])}</b>"
+            continue
+        next_at = 0
         if line.lstrip().startswith("✓"):
             out[i] = out[i].replace("✓", '<span class="ok">✓</span>', 1)
         elif failed := FAILED.fullmatch(line):
             name = f'<span class="bad">{escape(failed["row"])}</span>'
             out[i] = f"{failed['space']}{name}{escape(failed['rest'])}"
         elif key := KEY.fullmatch(line):
-            rest = f"<b>{escape(key['rest'])}</b>" if key["key"] == "next" else escape(key["rest"])
+            rest = escape(key["rest"])
+            if key["key"] == "next":
+                rest, next_at = f"<b>{rest}</b>", key.start("rest")
             out[i] = f'{key["space"]}<span class="key">{key["key"]}</span>{key["gap"]}{rest}'
         one, other = LABELLED.fullmatch(line), LABELLED.fullmatch("".join(lines[i + 1 : i + 2]))
         if one and other and bool(one["want"]) != bool(other["want"]):
@@ -293,7 +303,24 @@ def wrapped(page: str) -> str:
     page = page.replace("</table>", "</table></div>")
     page = page.replace("<mo>&#x02016;", '<mo stretchy="false">&#x02016;')  # norms, as high as text
     formulas = group.format("formulas", "Formula")
-    return FORMULAS.sub(lambda match: f"{formulas}{match[0].strip()}</div>\n", page)
+    page = FORMULAS.sub(lambda match: f"{formulas}{match[0].strip()}</div>\n", page)
+    return CHIP.sub(lambda match: chip(match[1]), page)
+
+
+def chip(code: str) -> str:
+    """Say where a line may end in the code of a sentence; its characters stay what they are."""
+    words = [(word, len(html.unescape(word))) for word in code.split(" ")]
+    if sum(length + 1 for _, length in words) <= WHOLE + 1:
+        if len(words) > 1 or words[0][1] <= NAME or "." not in code:
+            return f"<code>{code}</code>"
+        return f'<code class="dotted">{breakable(code)}</code>'
+    parts = [breakable(w) if length > WHOLE else f"<span>{w}</span>" for w, length in words]
+    return f'<code class="long">{" ".join(parts)}</code>'
+
+
+def breakable(word: str) -> str:
+    """Let a line end after the dots and slashes of a word."""
+    return re.sub(r"(?<=\w)([./\\])(?=\w)", r"\1<wbr>", word)
 
 
 class Page(Extension):

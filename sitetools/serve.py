@@ -25,12 +25,13 @@ def main(arguments: list[str]) -> int:
         return 2
     port = int(text)
     if busy(port):
-        print(
-            f"serve: port {port} is busy; try another: make serve PORT={port + 1}", file=sys.stderr
-        )
+        free = next((p for p in range(port + 1, min(port + 100, 65536)) if not busy(p)), None)
+        another = f"make serve PORT={free}" if free else "make serve PORT=..."
+        print(f"serve: port {port} is busy; try another: {another}", file=sys.stderr)
         return 2
     print(
-        f"building the site; it will be at http://{HOST}:{port}/ (examples run once, then only when they change)",
+        f"building the site; it will be at http://{HOST}:{port}/ "
+        "(the first build runs the examples, later ones only those that changed)",
         flush=True,
     )
     try:

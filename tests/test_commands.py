@@ -109,6 +109,31 @@ def test_a_python_that_is_too_old_is_named_in_one_line(tmp_path):
     assert not (folder / ".venv").exists()
 
 
+@needs_make
+@pytest.mark.parametrize("target", ["serve", "test", "site", "outputs", "bench", "check"])
+def test_another_python_than_that_of_the_environment_is_refused_in_one_line(tmp_path, target):
+    folder = empty_project(tmp_path)
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    for stamp in ("installed-docs", "installed-dev"):
+        (folder / ".venv" / stamp).touch()
+    for name, version in ((".venv/bin/python", "3.11"), ("same", "3.11"), ("other", "3.13")):
+        (folder / name).write_text(f'#!/bin/sh\ntest "$1" = -m || echo {version}\n')
+        (folder / name).chmod(0o755)
+
+    def run(*arguments, **environment):
+        return subprocess.run(
+            [MAKE, target, *arguments], cwd=folder, env=os.environ | environment, capture_output=True, encoding="utf-8",
+            check=False,
+        )  # fmt: skip
+
+    done = run("PYTHON=./other")
+    assert done.returncode != 0
+    said = [line for line in done.stderr.splitlines() if not line.startswith("make")]
+    assert said == [".venv has Python 3.11 and ./other is 3.13: run `make clean` first"]
+    assert run("PYTHON=./same").returncode == 0
+    assert run(PYTHON="./other").returncode == 0, "a variable of the shell asks for nothing"
+
+
 def test_a_busy_port_is_one_clear_line():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -122,8 +147,25 @@ def test_a_busy_port_is_one_clear_line():
             check=False,
         )
     assert done.returncode == 2
-    assert done.stderr == f"serve: port {port} is busy; try another: make serve PORT={port + 1}\n"
+    said = rf"serve: port {port} is busy; try another: make serve PORT=(\d+)\n"
+    assert port < int(re.fullmatch(said, done.stderr)[1]) < port + 100
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("busy", "port", "another"),
+    [
+        ({8000}, "8000", "PORT=8001"),
+        ({8000, 8001, 8002}, "8000", "PORT=8003"),
+        ({65535}, "65535", "PORT=..."),
+        (range(65536), "8000", "PORT=..."),
+    ],
+)
+def test_the_port_that_is_suggested_has_been_tried(busy, port, another, monkeypatch, capsys):
+    monkeypatch.setattr(serve, "busy", busy.__contains__)
+    assert serve.main([port]) == 2
+    said = f"serve: port {port} is busy; try another: make serve {another}\n"
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1", "8000.5"])

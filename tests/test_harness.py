@@ -176,7 +176,7 @@ WRONG = {
         solution(forward="return x.clamp_(min=0).clone()"),
         {"input left alone": "[0, 2]"},
         {
-            "input left alone": "The input was changed in place, and others may use it still. On the input use no method that ends in _, and no input[...] = .",
+            "input left alone": "forward changed the caller's tensor: it wrote the zeros into input itself. Make a new tensor, input.clamp(min=0). On input use no method that ends in _, and assign to no part of it.",
         },
     ),
     "saved tensor changed": (
@@ -657,19 +657,36 @@ LEARNERS = {
     "in-place input": (
         solution(forward="x[x < 0] = 0; return x"),
         {
-            "input left alone": "The input was changed in place, and others may use it still. On the input use no method that ends in _, and no input[...] = .",
+            "input left alone": "forward changed the caller's tensor: it wrote the zeros into input itself. Make a new tensor, input.clamp(min=0). On input use no method that ends in _, and assign to no part of it.",
+        },
+    ),
+    "in-place input, saved": (
+        solution(
+            save="x[x < 0] = 0; ctx.save_for_backward(x)",
+            forward="return x",
+            backward="h = g.clone(); h[x < 0] = 0; return h",
+        ),
+        {
+            "gradient": "forward changed the caller's tensor, so backward finds no number below 0 in it. Make a new tensor in forward: output = input.clamp(min=0).",
+            "input left alone": "forward changed the caller's tensor: it wrote the zeros into input itself. Make a new tensor, input.clamp(min=0). On input use no method that ends in _, and assign to no part of it.",
+        },
+    ),
+    "input changed in backward": (
+        solution(backward="h = g * (x > 0); x.data.mul_(2); return h"),
+        {
+            "input left alone": "The caller's tensor was changed in place, and others may use it still. On input use no method that ends in _, and assign to no part of it: change input.clone().",
         },
     ),
     "clamp_ returned": (
         solution(forward="return x.clamp_(min=0)"),
         {
-            "input left alone": "The input was changed in place, and others may use it still. On the input use no method that ends in _, and no input[...] = .",
+            "input left alone": "forward changed the caller's tensor: it wrote the zeros into input itself. Make a new tensor, input.clamp(min=0). On input use no method that ends in _, and assign to no part of it.",
         },
     ),
     "in-place on clone saved": (
         solution(forward="y = x; y[y < 0] = 0; return y.clone()"),
         {
-            "input left alone": "The input was changed in place, and others may use it still. On the input use no method that ends in _, and no input[...] = .",
+            "input left alone": "forward changed the caller's tensor: it wrote the zeros into input itself. Make a new tensor, input.clamp(min=0). On input use no method that ends in _, and assign to no part of it.",
         },
     ),
     "demo apply not used": (
@@ -921,7 +938,7 @@ def test_the_packages_own_function_passes():
     assert report.notes == []
     assert report.passed
     assert harness.render(report).endswith(
-        f"demo                    as in the task     as in the task\n\n{N}/{N} passed\n"
+        f"demo                    as in the task\n\n{N}/{N} passed\n"
     )
 
 
@@ -1012,12 +1029,17 @@ def test_starter_passes_nothing():
         },
     )
     lines = harness.render(report).splitlines()
-    assert lines[1:6] == [
-        "✗ static methods          forward, backward  see values",
-        "✗ values                  [0, 0, 0, 1, 2]    NotImplementedError",
-        f"  why   Line {forward}: It is not written yet (your forward goes here).",
-        "  next  Replace the raise by your code.",
-        "✗ fractions               [0, 0.25, 100.5]   see values",
+    assert lines[1:11] == [
+        "✗ static methods          see values",
+        "✗ values",
+        "  expected  [0, 0, 0, 1, 2]",
+        "  got       NotImplementedError",
+        f"  why       Line {forward}: It is not written",
+        "            yet (your forward goes",
+        "            here).",
+        "  next      Replace the raise by your",
+        "            code.",
+        "✗ fractions               see values",
     ]
     assert lines[-1] == f"0/{N} passed"
 
@@ -1295,6 +1317,10 @@ def test_unruly(name, unruly):
     assert report.printed[: len(printed)] == printed
     rendered = harness.render(report)
     assert rendered.endswith(f"{passed}/{N} passed\n")
+    shown = sum(
+        line.startswith("✗") and line.endswith("  not run") for line in rendered.split("\n")
+    )
+    assert shown == (N - passed if passed else 0)
     check_form(rendered)
 
 
@@ -1317,12 +1343,19 @@ def check_form(rendered):
     assert "\x1b" not in rendered
     assert rendered.isprintable() or set(rendered) - {"\n"} == set(rendered.replace("\n", ""))
     rows = [line for line in lines if line[:2] in ("✓ ", "✗ ")]
-    # The three columns start where the heading says.
+    # The two columns start where the heading says; of a failed row, what was got stands below what was expected.
     if rows:
-        head = lines[0]
-        starts = [head.index(word) for word in ("test", "expected", "got")]
-        for row in rows:
-            assert all(row[start] != " " and row[start - 1] == " " for start in starts), row
+        assert max(map(len, itertools.takewhile(bool, lines))) <= 48
+        name, column = (lines[0].index(word) for word in ("test", "expected"))
+        for row, below in itertools.pairwise(lines):
+            if row[:2] in ("✓ ", "✗ "):
+                apart = below.split()[:1] == ["expected"]
+                assert row[:name].rstrip() == row[0], row
+                assert row[name] != " ", row
+                assert apart == (row[column:] == ""), row
+                assert apart or re.fullmatch(r" \S.*", row[column - 1 :]), row
+            if row.split()[:1] == ["expected"]:
+                assert below.split()[:1] == ["got"], below
 
 
 def test_marks_without_unicode():
@@ -1331,14 +1364,18 @@ def test_marks_without_unicode():
     rows.append(harness.Row("d", "1", "None", see="b"))
     rendered = harness.render(harness.Report("f.py", rows), ("ok", "no"))
     assert rendered == (
-        "   test                    expected           got\n"
-        "ok a                       1                  1\n"
-        "no b                       1                  2\n"
-        "   why   W.\n"
-        "   next  N.\n"
-        "no c                       1                  3\n"
-        "   why   see b\n"
-        "no d                       1                  see b\n"
+        "   test                    expected\n"
+        "ok a                       1\n"
+        "no b\n"
+        "   expected  1\n"
+        "   got       2\n"
+        "   why       W.\n"
+        "   next      N.\n"
+        "no c\n"
+        "   expected  1\n"
+        "   got       3\n"
+        "   why       see b\n"
+        "no d                       see b\n"
         "\n"
         "1/4 passed\n"
     )
@@ -1348,7 +1385,7 @@ def test_marks_without_unicode():
 def test_long_values_are_cut():
     rows = [harness.Row("a", "1", "x" * 100, why="w " * 100)]
     rendered = harness.render(harness.Report("f.py", rows))
-    assert "x" * 23 + "...\n" in rendered
+    assert "\n  got       " + "x" * 25 + "...\n" in rendered
     check_form(rendered)
 
 
@@ -1356,7 +1393,7 @@ def test_list(capsys):
     assert harness.main(["--list"]) == 0
     out = capsys.readouterr().out
     lines = out.splitlines()
-    assert lines[0].split() == ["test", "expected", "got"]
+    assert lines[0].split() == ["test", "expected"]
     assert lines[1] == "  static methods          forward, backward"
     assert [line[2:25].rstrip() for line in lines[1 : N + 1]] == NAMES
     assert lines[N + 1 :] == ["", f"0/{N} passed"]

@@ -1,10 +1,14 @@
 """The MkDocs hook: addresses, examples as pages, what is reused and what is refused, llms.txt."""
 
+import contextlib
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -528,6 +532,9 @@ def test_the_notebook_is_valid_empty_and_the_same_each_time(tmp_path):
 
 # ---- A whole build, small ----
 
+PROSE = EXAMPLE.partition("\n# %%\n")[0]
+"""An example without code, which runs in no time."""
+
 SITE = """\
 site_name: small
 site_description: A small site.
@@ -557,6 +564,8 @@ description: What it says.
 
 See [home](../index.md), [it](../examples/some_example.py) and [there](https://example.org/a).
 {.lede}
+
+In a clone of the repository<!--clone-->, look.
 
 <div class="wrong" markdown>
 
@@ -633,6 +642,77 @@ def test_the_example_is_a_page(site):
     assert "https://github.com/owner/name/edit/main/docs/sub/page.md" in page
 
 
+def test_a_page_says_what_to_clone_where_that_is_known(site, config):
+    page = (site / "sub" / "page" / "index.html").read_text(encoding="utf-8")
+    assert "In a clone of the repository (" in page
+    assert re.search(r"\(<code>git clone https://github.com/owner/name</code>\), look", page)
+    hooks.on_config(config)
+    sentence = "In a clone of the repository<!--clone-->, look."
+    assert hooks.with_clone(sentence, config) == "In a clone of the repository, look."
+
+
+def test_addresses_are_listed_where_they_are_known(site, tmp_path):
+    assert "https://owner.github.io/name/sub/page/" in (site / "sitemap.xml").read_text()
+    small(tmp_path, PROSE)
+    assert build(tmp_path).returncode == 0
+    assert (tmp_path / "site" / "index.html").is_file()
+    assert not list((tmp_path / "site").glob("sitemap*"))
+
+
+GONE = "Snippet section 'gone' could not be located; check the path and the section's name in the --8<-- line"
+GONE = f"docs/sub/page.md:15: customgrad/code.py:gone: {GONE}"
+
+
+def test_a_missing_section_fails_the_build_in_one_line(tmp_path):
+    small(tmp_path, PROSE)
+    page = tmp_path / "docs" / "sub" / "page.md"
+    page.write_text(PAGE.replace("code.py:part", "code.py:gone"), encoding="utf-8")
+    assert page.read_text().splitlines()[14] == '--8<-- "customgrad/code.py:gone"'
+    done = build(tmp_path)
+    assert done.returncode != 0
+    assert GONE in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_missing_section_is_one_line_of_a_preview_that_lives_on(tmp_path):
+    small(tmp_path, PROSE)
+    page = tmp_path / "docs" / "sub" / "page.md"
+    page.write_text(PAGE.replace("code.py:part", "code.py:gone"), encoding="utf-8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", address]
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(
+            command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=log, stderr=log
+        )  # fmt: skip
+    try:
+        wait_for(f"http://{address}/sub/page/", "located", server)
+        page.write_text(PAGE, encoding="utf-8")
+        wait_for(f"http://{address}/sub/page/", "[a](b.md)", server)
+        page.write_text(PAGE.replace("code.py:part", "code.py:gone"), encoding="utf-8")
+        wait_for(f"http://{address}/sub/page/", "located", server)
+        assert server.poll() is None
+    finally:
+        server.terminate()
+        server.wait()
+    said = (tmp_path / "log").read_text()
+    assert len(re.findall(f"^ERROR .*{re.escape(GONE)}$", said, re.M)) == 2, said
+    assert "Traceback" not in said
+
+
+def wait_for(address, words, server):
+    """Wait until a page holds the words, or the server has ended."""
+    for _ in range(300):
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5) as page:
+            if words in page.read().decode("utf-8"):
+                return
+        assert server.poll() is None
+        time.sleep(0.1)
+    raise AssertionError(f"{address} does not show {words!r}")
+
+
 def test_the_notebook_is_where_the_link_says(site):
     notebook = nbformat.read(site / "examples" / "some_example.ipynb", as_version=4)
     nbformat.validate(notebook)
@@ -655,6 +735,7 @@ def test_a_pages_markdown_holds_its_code(site):
         "# The page\n\n"
         f"See [home]({base}/index.md), [it]({base}/examples/some_example/index.md) "
         "and [there](https://example.org/a).\n\n"
+        "In a clone of the repository (`git clone https://github.com/owner/name`), look.\n\n"
         '**Wrong:**\n\n```python title="Mind [this](x.md) {.y}"\nprint(1)  # [a](b.md)\n```\n\n'
         '```text title="Output"\n1\n```\n\n*Figure: A rising line*\n'
     )

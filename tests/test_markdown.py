@@ -8,7 +8,7 @@ import markdown
 import pytest
 from material.plugins.search.plugin import Parser
 
-from sitetools.markdown import SEAL, SEAL_LINK, differing
+from sitetools.markdown import SEAL, SEAL_LINK, differing, plain
 
 ROOT = Path(__file__).parent.parent
 FILE = """\
@@ -283,6 +283,7 @@ REPORT = """\
     got       [9.0, 30.0]
   why   the mask
   next  make test
+        and <look>
   whyever not"""
 
 
@@ -303,7 +304,7 @@ def test_report_has_roles(render, text):
     assert '  <span class="bad">✗ wrong &lt;here&gt;</span>    [1 2]  ✗' in page
     assert marks(page) == [("ok", "0.0"), ("bad", "9.0")]
     assert re.findall(r'<span class="key">(\w+)</span>', page) == ["why", "next"]
-    assert "<b>make test</b>" in page
+    assert re.findall("<b>(.*?)</b>", page) == ["make test", "and &lt;look&gt;"]
     assert "<b>the mask</b>" not in page
 
 
@@ -322,6 +323,35 @@ def test_a_difference_in_a_report_has_two_colours(render, text, old, new):
     assert codes(page)[1] == f"{text}\n"
     assert re.findall('<span class="old">(.*?)</span>', page) == old
     assert re.findall('<span class="new">(.*?)</span>', page) == new
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("input < 0", "<code>input &lt; 0</code>"),
+        ("ctx.saved_tensors", "<code>ctx.saved_tensors</code>"),
+        (". .venv/bin/activate", "<code>. .venv/bin/activate</code>"),
+        ("tensor.register_hook", '<code class="dotted">tensor.<wbr>register_hook</code>'),
+        ("torch.library.custom_op", '<code class="long">torch.<wbr>library.<wbr>custom_op</code>'),
+        (
+            "pip install -e '.[examples]'",
+            "<code class=\"long\"><span>pip</span> <span>install</span> <span>-e</span> <span>'.[examples]'</span></code>",
+        ),
+        (
+            ".venv\\Scripts\\Activate.ps1",
+            '<code class="long">.venv\\<wbr>Scripts\\<wbr>Activate.<wbr>ps1</code>',
+        ),
+    ],
+)
+def test_code_in_a_sentence_says_where_a_line_may_end(render, code, shown):
+    page = render(f"Text `{code}` text.")
+    assert page == f"<p>Text {shown} text.</p>"
+    assert plain(page) == f"Text {code} text."
+
+
+def test_code_in_blocks_is_left_alone(render):
+    page = render("```console\npython -m customgrad.lessons.relu.harness my_relu.py\n```\n")
+    assert "wbr" not in page
 
 
 def test_names_of_files_and_labels_stay_out_of_the_search(render):

@@ -117,7 +117,7 @@ def test_the_difficulty_and_the_related_problems_are_named():
     assert dict(re.findall(r"^- (.+) \((easy|medium|hard)\)$", text, re.MULTILINE)) == RELATED
 
 
-def test_hints_and_the_broken_answers_are_closed_until_opened():
+def test_what_is_long_or_gives_away_is_closed_until_opened():
     lines = PROBLEM.read_text(encoding="utf-8").splitlines()
     opened = [n for n, line in enumerate(lines) if line == "<details markdown>"]
     assert [lines[n + 1] for n in opened] == [
@@ -126,6 +126,8 @@ def test_hints_and_the_broken_answers_are_closed_until_opened():
             "Hint 1: what backward needs to know",
             "Hint 2: how to save it and find the elements",
             "Hint 3: which operations do it",
+            "The eighteen tests, and what each expects",
+            "The run of the right answer",
         )
     ]  # fmt: skip
     ends = [n for n, line in enumerate(lines) if line == "</details>"]

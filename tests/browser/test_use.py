@@ -1,11 +1,18 @@
 """What a reader does: copies, searches, switches the theme, goes on, gets lost."""
 
+import io
 import re
 from urllib.parse import urljoin
 
+import matplotlib.image
 import pytest
 
 from sitetools import pages
+
+
+def red_of(png):
+    """The red of a picture's first pixel, 0 to 255."""
+    return round(255 * float(matplotlib.image.imread(io.BytesIO(png))[0, 0, 0]))
 
 
 @pytest.fixture
@@ -84,6 +91,7 @@ def hits(tab, query):
         (["ctx.needs_input_grad", "needs_input_grad", "needs_input"], "backprop/inputs/"),
         (["staticmethod", "@staticmethod"], "relu/pitfalls/"),
         (["relu derivative"], "background/relu/"),
+        (["why is my gradient None", "gradient is None"], "backprop/broken/"),
     ],
 )
 def test_names_are_found_by_whole_and_by_part(tab, site, queries, page):
@@ -93,6 +101,20 @@ def test_names_are_found_by_whole_and_by_part(tab, site, queries, page):
         found = hits(tab, query)
         assert page in found, query
         assert not found[0].startswith("reference/"), query
+
+
+def test_a_gradient_that_is_none_is_found_at_its_heading(tab, site):
+    tab.goto(site.base, wait_until="networkidle")
+    tab.keyboard.press("s")
+    for query in ("why is my gradient None", "gradient None", "grad is None"):
+        assert hits(tab, query)[0] == "backprop/broken/", query
+        links = tab.locator(".md-search-result__item").first.locator("a")
+        assert (
+            links.nth(1)
+            .get_attribute("href")
+            .partition("#")[2]
+            .startswith("why-is-my-gradient-none")
+        )
 
 
 def test_names_of_files_are_not_searched(site):
@@ -162,6 +184,80 @@ def test_a_table_keeps_its_columns_readable_on_a_phone(tab, site):
     assert last.bounding_box()["width"] >= 150
 
 
+def test_a_table_that_is_cut_off_casts_a_shade_there(tab, site):
+    tab.set_viewport_size({"width": 360, "height": 800})
+    for theme, paper in (("light", 255), ("dark", 16)):
+        tab.emulate_media(color_scheme=theme)
+        tab.goto(site.base + "relu/problem/", wait_until="networkidle")
+        table = tab.locator(".table").first
+        table.scroll_into_view_if_needed()
+        box = table.bounding_box()
+        red = {}
+        for at in (0, 9999):
+            table.evaluate("(e, at) => e.scrollLeft = at", at)
+            for side, x in (("left", 1), ("right", box["width"] - 2)):
+                strip = {"x": box["x"] + x, "y": box["y"] + 8, "width": 1, "height": 1}
+                red[at, side] = red_of(tab.screenshot(clip=strip))
+        for lit in ((0, "left"), (9999, "right")):
+            assert red[lit] == paper, (theme, lit, red)
+        for shaded in ((0, "right"), (9999, "left")):
+            assert abs(red[shaded] - paper) >= 30, (theme, shaded, red)
+
+
+def test_a_table_of_two_columns_fits_a_phone(tab, site):
+    tab.set_viewport_size({"width": 360, "height": 800})
+    tab.goto(site.base + "background/functions/", wait_until="networkidle")
+    table = tab.locator(".table").first
+    assert table.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert table.locator("td").first.bounding_box()["width"] >= 180
+
+
+LINES_OF_CODE = """() => [...document.querySelectorAll('article :not(pre) > code')]
+  .filter(c => c.textContent.length <= 22 && !c.closest('table') && c.getClientRects().length > 1).map(c => c.textContent)"""
+
+
+@pytest.mark.parametrize(
+    "address", ["relu/problem/", "relu/pitfalls/", "relu/solution/", "background/relu/"]
+)
+def test_short_code_in_a_sentence_stays_on_one_line(tab, site, address):
+    tab.set_viewport_size({"width": 360, "height": 800})
+    tab.goto(site.base + address, wait_until="networkidle")
+    assert tab.evaluate(LINES_OF_CODE) == []
+
+
+def test_a_phone_shows_what_a_failed_test_expected_and_got(tab, site):
+    tab.set_viewport_size({"width": 360, "height": 800})
+    tab.goto(site.base + "relu/problem/", wait_until="networkidle")
+    run = tab.locator(".terminal.output", has_text="15/18 passed")
+    right = run.bounding_box()["x"] + run.bounding_box()["width"]
+    marks = run.locator("mark")
+    assert [marks.nth(i).inner_text() for i in range(4)] == ["0", "1", "0", "1"]
+    for i in range(marks.count()):
+        box = marks.nth(i).bounding_box()
+        assert box["x"] + box["width"] <= right
+    for key in run.locator(".key").all():
+        assert key.is_visible()
+
+
+def test_only_a_title_has_a_rule_below_it(tab, site):
+    tab.goto(site.base + "relu/solution/", wait_until="networkidle")
+    for bar in tab.locator(".bar").all():
+        border = bar.evaluate("e => getComputedStyle(e).borderBottomWidth")
+        assert (border != "0px") == (bar.locator(".title").count() > 0)
+
+
+def test_a_picture_in_a_figure_takes_the_colours_of_the_theme(tab, site):
+    page = site.base + "examples/custom_relu/"
+    for theme, least, most in (("light", 255, 255), ("dark", 16, 40)):
+        tab.emulate_media(color_scheme=theme)
+        tab.goto(page, wait_until="networkidle")
+        figure = tab.locator("svg.notebook-figure:has(image)").first
+        figure.scroll_into_view_if_needed()
+        box = figure.locator("image").bounding_box()
+        corner = {"x": box["x"] + 3, "y": box["y"] + 3, "width": 1, "height": 1}
+        assert least <= red_of(tab.screenshot(clip=corner)) <= most, theme
+
+
 def test_the_theme_can_be_chosen_and_is_kept(tab, site):
     tab.emulate_media(color_scheme="light")
     tab.goto(site.base, wait_until="networkidle")
@@ -202,9 +298,19 @@ def test_a_missing_page_helps(tab, published):
     assert tab.locator("main a[href]").count() >= 10
 
 
+@pytest.mark.parametrize("built", ["site", "published"])
+def test_home_fits_the_first_screen(tab, built, request):
+    tab.goto(request.getfixturevalue(built).base, wait_until="networkidle")
+    text = tab.locator("article").inner_text()
+    assert ("git clone https://github.com/owner/name" in text) == (built == "published")
+    for link in tab.locator(".doors p a").all():
+        box = link.bounding_box()
+        assert box["y"] + box["height"] <= 900
+
+
 def test_the_first_snippet_is_on_the_first_screen(tab, site):
     tab.goto(site.base, wait_until="networkidle")
-    for shown in (".lede >> nth=2", ".language-text.highlight", ".doors h2", ".doors p"):
+    for shown in (".lede >> nth=2", ".language-text.highlight"):
         box = tab.locator(shown).first.bounding_box()
         assert box["y"] + box["height"] <= 900, shown
     tab.set_viewport_size({"width": 360, "height": 800})

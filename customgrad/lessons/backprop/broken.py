@@ -419,6 +419,38 @@ def unwritten_right():
     # --8<-- [end:unwritten_right]
 
 
+def none():
+    # --8<-- [start:none]
+    import warnings
+
+    import torch
+
+    class Forgets(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            2 * grad_output  # no return
+
+    a, b, c, d, fixed = (torch.ones(1) for _ in range(5))
+    for leaf in (a, b, c, d):
+        leaf.requires_grad_()
+    step = 2 * a
+    loss = step * fixed + b.detach() + Forgets.apply(c)
+    loss.backward()
+
+    warnings.simplefilter("ignore")  # step.grad: torch warns
+    print("a, a leaf               ", a.grad)
+    print("fixed, no requires_grad ", fixed.grad)
+    print("step, not a leaf        ", step.grad)
+    print("b, detached             ", b.grad)
+    print("c, backward returns None", c.grad)
+    print("d, not in the loss      ", d.grad)
+    # --8<-- [end:none]
+
+
 def main():
     saved_wrong()
     saved_right()
@@ -438,6 +470,7 @@ def main():
     undefined_right()
     unwritten_wrong()
     unwritten_right()
+    none()
 
 
 if __name__ == "__main__":

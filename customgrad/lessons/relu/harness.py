@@ -34,8 +34,8 @@ from typing import IO, Any, NoReturn
 __all__ = ["TESTS", "Report", "Row", "judge", "main", "render", "run"]
 
 WIDTH = 72
+NARROW, NAME, KEY = 40, 23, 9  # columns of the table, which is read on phones, too
 NOT_RUN = "not run"
-NAME, EXPECTED, GOT = 23, 18, 26  # columns; with the mark and the gaps they fill WIDTH
 DEMO = {"output": [0.0, 0.0, 0.0, 1.0, 2.0], "grad": [0.0, 0.0, 0.0, 1.0, 1.0]}
 RUN = "Run CustomReLU.apply(x).sum().backward() for the traceback."
 SPECIAL = ("0-d tensor", "empty tensor", "transposed matrix", "dtypes kept", "demo")
@@ -630,7 +630,7 @@ def _of_error(error: Raised, whole: str, table: list[dict[str, Any]]) -> tuple[s
 
 
 def render(report: Report, marks: tuple[str, str] = ("✓", "✗")) -> str:
-    """Return the report as text, at most 72 columns wide, its last line "n/n passed"."""
+    """Return the report as text, its table some 40 columns wide, its last line "n/n passed"."""
     blocks = []
     if any(row.got != NOT_RUN for row in report.rows):
         blocks.append(_table(report.rows, marks))
@@ -640,8 +640,7 @@ def render(report: Report, marks: tuple[str, str] = ("✓", "✗")) -> str:
     if reasons:
         blocks.append("\n".join(_wrap(reason) for reason in reasons))
     if report.printed:
-        lines = [f"Printed by {report.name}:", *(f"  {line}" for line in report.printed)]
-        blocks.append("\n".join(lines))
+        blocks.append("\n  ".join([f"Printed by {report.name}:", *report.printed]))
     passed = sum(row.ok for row in report.rows)
     blocks.append(f"{passed}/{len(report.rows)} passed")
     return "\n\n".join(blocks) + "\n"
@@ -649,29 +648,30 @@ def render(report: Report, marks: tuple[str, str] = ("✓", "✗")) -> str:
 
 def _table(rows: list[Row], marks: tuple[str, str]) -> str:
     pad = max(map(len, marks))
-
-    def line(mark: str, name: str, expected: str, got: str) -> str:
-        text = f"{mark:<{pad}} {name:<{NAME}} {expected:<{EXPECTED}} {_fit(got, GOT)}"
-        return text.rstrip()
-
-    lines = [line("", "test", "expected", "got")]
+    line = f"{{:<{pad}}} {{:<{NAME}}} {{}}".format
+    lines = [line("", "test", "expected")]
     for row in rows:
-        mark = "" if row.got == "" else marks[0] if row.ok else marks[1]
         see = f"see {row.see}" if row.see else ""
-        lines.append(line(mark, row.name, row.expected, see if row.broken and see else row.got))
-        why = row.why or (not row.broken and see)
-        for label, text in (("why", why), ("next", row.next)):
-            if text:
-                lines.append(_wrap(f"{'':{pad}} {label:<5} {text}", " " * (pad + 7)))
-    return "\n".join(lines)
+        mark = "" if row.got == "" else marks[0] if row.ok else marks[1]
+        if not row.failed or (row.broken and see):
+            value = NOT_RUN if row.got == NOT_RUN else see or row.expected
+            lines.append(line(mark, row.name, value))
+            continue
+        lines.append(line(mark, row.name, ""))  # what was got stands below what was expected
+        indent = " " * (pad + KEY + 2)
+        got = _fit(row.got, NARROW - len(indent))
+        parts = {"expected": row.expected, "got": got, "why": row.why or see, "next": row.next}
+        texts = [f"{'':{pad}} {key:<{KEY}} {text}" for key, text in parts.items() if text]
+        lines += [_wrap(text, indent, NARROW) for text in texts]
+    return "\n".join(map(str.rstrip, lines))
 
 
 def _fit(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def _wrap(text: str, indent: str = "  ") -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+def _wrap(text: str, indent: str = "  ", width: int = WIDTH) -> str:
+    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -62,7 +62,7 @@ def constraints():
             harness.judge(str(file), seen.append)
         for row in harness.collect("my_relu.py", seen).rows:
             if row.name == test and not row.ok:
-                print(f"✗ {test:23} {row.expected:18} {row.got}")
+                print(f"✗ {test:23} {row.got}")
     # --8<-- [end:constraints]
 
 
