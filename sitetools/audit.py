@@ -159,6 +159,8 @@ def formulas(page: Path, text: str) -> Problems:
         braces = re.findall(r"(?<!\\)[{}]", formula[0])
         if braces.count("{") != braces.count("}"):
             yield f"{at(page, words, formula)}: the braces of this formula are not balanced: {formula[0].strip()}"
+        if not formula[0].startswith("$$") and (taken := re.search(r"\\[{}!_#]", formula[0])):
+            yield f"{at(page, words, formula)}: Markdown takes the \\ of {taken[0]}; display the formula, between $$"
     for stray in re.finditer(r"(?<!\\)\$", blanked(FORMULA, words)):
         yield f"{at(page, words, stray)}: this $ has no other one; a dollar is written \\$"
 

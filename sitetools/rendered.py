@@ -5,6 +5,7 @@ in which code, a number, a link or a piece of markup came into the page, here it
 """
 
 import functools
+import html
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -85,10 +86,10 @@ class Node:
         if self.tag == "mi" and len(self.text()) == 1:
             return "…"
         parts = [c.formula() if isinstance(c, Node) else c.strip() for c in self.children]
-        tags = {c.tag for c in self.children if isinstance(c, Node)}
+        if self.tag == "msup" and all(part.isdigit() for part in parts):
+            return "^".join(parts)
         sign = len(parts) == 2 and parts[0] in {"-", "−"}
-        joint = "^" if self.tag == "msup" and tags == {"mn"} else "" if sign else " "
-        return joint.join(filter(None, parts))
+        return ("" if sign else " ").join(filter(None, parts))
 
     def has(self, name: str) -> bool:
         """Return whether the element has a class."""
@@ -98,14 +99,15 @@ class Node:
 class Reader(HTMLParser):
     """Makes a tree of HTML, and notes tags that are not closed in order."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, page: str) -> None:
         super().__init__()
         self.root = Node("body", {})
         self.open = [self.root]
-        self.wrong: list[str] = []
-        self.feed(html)
+        self.near = ""
+        self.wrong: list[tuple[str, str]] = []  # what, and the text before it
+        self.feed(page)
         self.close()
-        self.wrong += [f"<{node.tag}> is never closed" for node in self.open[1:]]
+        self.wrong += [(f"<{node.tag}> is never closed", start(node)) for node in self.open[1:]]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
@@ -122,13 +124,14 @@ class Reader(HTMLParser):
         """Close an element, and those left open in it."""
         if tag in {node.tag for node in self.open[1:]}:
             while (node := self.open.pop()).tag != tag:
-                self.wrong.append(f"<{node.tag}> is not closed before </{tag}>")
+                self.wrong.append((f"<{node.tag}> is not closed before </{tag}>", start(node)))
         elif tag not in VOID:
-            self.wrong.append(f"</{tag}> closes nothing")
+            self.wrong.append((f"</{tag}> closes nothing", f"{self.near}</{tag}"))
 
     def handle_data(self, data: str) -> None:
         """Add text."""
         self.open[-1].children.append(data)
+        self.near = data.rpartition("\n")[2] or self.near
 
     def handle_comment(self, data: str) -> None:
         """Leave comments out: the reader does not see them."""
@@ -149,7 +152,7 @@ def render(text: str) -> Reader:
         return Reader(reader.convert(body))
     except Exception as error:  # of whatever extension, as for a formula without its \end
         failed = Reader("")
-        failed.wrong.append(f"the page cannot be rendered: {type(error).__name__} {error}".strip())
+        failed.wrong.append((f"cannot be rendered: {type(error).__name__} {error}".strip(), ""))
         return failed
 
 
@@ -161,14 +164,15 @@ def where(page: Path, text: str, *needles: str) -> str:
     for needle in filter(None, (n.translate(strip).strip() for n in needles)):
         pattern = re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)")
         for number, line in lines:
-            if pattern.search(line.replace("&nbsp;", " ").translate(strip)):
+            if pattern.search(html.unescape(line).replace("\u00a0", " ").translate(strip)):
                 return f"{pages.name(page)}:{number}"
     return f"{pages.name(page)}:1"
 
 
 def start(node: Node) -> str:
-    """Return the first words of an element, to find it by in the page."""
-    return " ".join(node.text({"svg", "math"}).split()[:4])
+    """Return the first words of an element beside its formulas, to find it by in the page."""
+    parts = (part.split() for part in node.text({"svg", "math"}).split("…"))
+    return " ".join(next(filter(None, parts), [])[:4])
 
 
 def prose(body: Node, *leave: str, line: str = " ") -> Iterator[tuple[Node, str]]:
@@ -181,7 +185,9 @@ def prose(body: Node, *leave: str, line: str = " ") -> Iterator[tuple[Node, str]
     """
     for node in body.all():
         for name in ("alt", "title", "aria-label"):
-            if node.attributes.get(name) and not node.has("headerlink"):
+            if node.attributes.get(name) and not (
+                node.has("headerlink") or node.has("footnote-backref")
+            ):
                 yield node, " ".join(node.attributes[name].split())
         if node.has("title") or (node.tag in BLOCKS and not node.has("highlight")):
             own = node.text({"pre", "svg", "table", "ul", "ol", "dl", *BLOCKS, *leave})
@@ -193,9 +199,8 @@ def prose(body: Node, *leave: str, line: str = " ") -> Iterator[tuple[Node, str]
 def markup(page: Path, text: str) -> Problems:
     """Find elements and attributes that a page has no use for, and what is not closed, empty or there twice."""
     reader = render(text)
-    for wrong in reader.wrong:
-        tag = re.search(r"</?(\w+)", wrong)
-        yield f"{where(page, text, f'<{tag[1]}' if tag else '')}: {wrong}; balance the tags"
+    for wrong, near in reader.wrong:
+        yield f"{where(page, text, near)}: {wrong}; every tag and formula has its end"
     ids: set[str] = set()
     for node in reader.root.all():
         at = functools.partial(where, page, text)
@@ -278,7 +283,11 @@ def pairs(page: Path, text: str) -> Problems:
         ]
         for side in sides:
             if all(inner.tag != "pre" for inner in side.all()):
-                yield f"{where(page, text, start(side), side.attributes['class'])}: a wrong or right example has code"
+                words = [start(c) for c in side.children if isinstance(c, Node)][
+                    1:
+                ]  # the first says which
+                at = where(page, text, *words, f'class="{side.attributes["class"]}')
+                yield f"{at}: a wrong or right example has code"
         if not node.has("pair"):
             for child in children:
                 if child.has("right"):
