@@ -311,7 +311,11 @@ def front_matter(page: Path, text: str) -> Problems:
     """Find pages without a title and a description that a search engine can use."""
     where = f"{pages.name(page)}:1"
     match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
-    meta = yaml.safe_load(match.group(1)) if match else None
+    try:
+        meta = yaml.safe_load(match.group(1)) if match else None
+    except yaml.YAMLError as error:
+        yield f"{where}: front matter cannot be read: {' '.join(str(error).split())}; put quotes around it"
+        return
     if not isinstance(meta, dict):
         yield f"{where}: the page starts with front matter (--- title: … description: … ---)"
         return

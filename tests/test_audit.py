@@ -247,6 +247,7 @@ BLOCK = '```\n--8<-- "customgrad/lessons/page.py:shows"\n```\n'
         ("picture elsewhere", RIGHT + "\n![a](https://example.org/a.png)\n", 21, "on another host"),
         ("missing picture", RIGHT + "\n![a](gone.png)\n", 21, "gone.png leads nowhere"),
         ("picture without alt", RIGHT + "\n![](page.md)\n", 21, "no alt text"),
+        ("front matter that is no YAML", RIGHT.replace("title: A", "title: More: A"), 1, "front matter cannot be read"),
         # Numbers.
         ("sign", RIGHT + "\nIt is -4.\n", 21, "the number -4"),
         ("minus sign", RIGHT + "\nIt is −4.\n", 21, "the number −4"),
