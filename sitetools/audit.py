@@ -60,6 +60,7 @@ INSTALL = re.compile(
     r"\b(?:pip[\d.]*|pipx|uv|conda|mamba|poetry|pdm)\s+(?:pip\s+)?(?:install|add)\b[^`#]*?(?<![\w/.])customgrad\b(?![./])",
     re.IGNORECASE,
 )
+BOUND = re.compile(r"\b(?:torch|PyTorch|Python) ?(?:≥|>=) ?(\d+(?:\.\d+)*)")
 UNFINISHED = re.compile(
     r"coming soon|work in progress|lorem ipsum|\b(?:TODO|FIXME|TBD|TBC|WIP|XXX)\b", re.IGNORECASE
 )
@@ -335,10 +336,14 @@ def front_matter(page: Path, text: str) -> Problems:
 def wording(page: Path, text: str) -> Problems:
     """Find promises that the project does not make."""
     prose = {number for number, _ in pages.outside(page, text)}
+    asked = (pages.ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{pages.name(page)}:{number}"
         if INSTALL.search(line):
             yield f"{where}: customgrad is installed from a clone, not by name"
+        for bound in BOUND.findall(line):
+            if not re.search(rf">={re.escape(bound)}\b(?!\.)", asked):
+                yield f"{where}: pyproject.toml does not ask for {bound}"
         if number in prose and UNFINISHED.search(line):
             yield f"{where}: a page shows what exists: {line.strip()[:50]}"
 

@@ -31,14 +31,16 @@ VALUES = [*range(1, 21), *range(30, 100, 10), 12, 100, 10**3, 10**6, 10**9]
 WORDS = dict(zip(NUMERALS.split(), VALUES, strict=True))
 WORD = "(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")"
 
+SPELT = re.compile(rf"(?<![\w-]){WORD}(?:[\s-](?:and\s)?{WORD})*(?!\w)", re.IGNORECASE)
+
 UNITS = {
     "rate": r"[kMGT]?i?B/s|(?:\w+)?bytes (?:per|a) second", "bit": r"bits?", "byte": r"bytes?|(?-i:B)",
     "kilobyte": r"ki?B|(?:kilo|kibi)bytes?", "megabyte": r"Mi?B|(?:mega|mebi)bytes?",
     "gigabyte": r"Gi?B|(?:giga|gibi)bytes?", "terabyte": r"Ti?B|(?:tera|tebi)bytes?",
     "nanosecond": r"ns|nanoseconds?", "microsecond": r"[µμu]s|microseconds?", "millisecond": r"ms|milliseconds?",
     "second": r"(?-i:s)|secs?|seconds?", "minute": r"min|minutes?", "hour": r"(?-i:h)|hours?", "day": r"days?",
-    "percent": r"%|per ?cent|percentage points?", "per mille": r"‰|per mille", "pixel": r"px|pixels?",
-    "operation": r"[kMGTP]?FLOPs?(?:/s)?", "times": r"(?:×|(?-i:x))(?!\s?(?:\d|[b-z]\b))|times|-?fold",
+    "percent": r"%|per ?cent|percentage points?", "per mille": r"‰|per mille", "pixel": r"px",
+    "operation": r"[kMGTP]?FLOPs?(?:/s)?", "times": r"(?:×|(?-i:x))(?!\s?(?:\d|[b-z]\b))|times(?!\s\d)|-?fold",
 }  # fmt: skip
 AMBIGUOUS = re.compile(r"×|x|s|h|min|times|bit|second|day", re.IGNORECASE)
 """Units that are other words, too: they are units after digits alone, as in '4 times', and without a hyphen."""
@@ -49,13 +51,16 @@ QUANTITY = re.compile(
     re.IGNORECASE,
 )
 
-ADDRESSES = re.compile(r"\S+://\S+|\barXiv:?\s?[\d.]+|#\d+\b|\b(?:19|20)\d\ds\b")
-NAMED = re.compile(
-    r"\b(?:torch|PyTorch|Python|customgrad|MkDocs|GNU make|Material)(?: [≥>=]+)? \d+(?:\.\d+)*|"
-    r"\b[Ss]teps? \d(?: and \d)?|\b[Ss]ection \d+(?:\.\d+)*|\b\d+\.\d+\.\d+\b|"
-    r"\b(?:19|20)\d\d-\d\d-\d\d\b|(?:\b[Ii]n |\b[Ss]ince |[(,] ?)(?:19|20)\d\d\b(?!-| \w+s\b)"
+ADDRESSES = re.compile(
+    r"\S+://\S+|\b(?:arXiv|doi):?\s?[\d.]+\S*|#\d+\b|\b(?:19|20)\d\ds\b", re.IGNORECASE
 )
-"""Numbers that are names: versions, years and dates, steps, sections of a source."""
+NAMED = re.compile(
+    r"\b(?:torch|PyTorch|Python|customgrad|MkDocs|GNU make|Material|CUDA|NumPy)(?: [≥>=]+)? \d+(?:\.\d+)*|"
+    r"\b[Ss]teps? \d(?: and \d)?|\b\d+\.\d+\.\d+\b|\b\d{4}-\d\d-\d\d\b|"
+    r"(?:\b[Ss]ection|\b[Ee]quation|\b[Ff]igure|\b[Tt]able|\b[Tt]heorem|\b[Aa]lgorithm|§) ?\d+(?:\.\d+)*|"
+    r"\b(?:19[89]|20[0-2])\d\b(?! \w+s\b)"
+)
+"""Numbers that are names: versions, steps, dates and years, places in a source."""
 
 
 def value(number: str) -> float:
@@ -147,6 +152,9 @@ def numbers(page: Path, text: str) -> Problems:
         except LookupError:
             continue
     for node, words in said(text):
+        for match in SPELT.finditer(words):
+            if counted(match[0]) > 12 and counted(match[0]) not in known:
+                yield f"{where(page, text, match[0])}: nothing on this page holds the number {match[0]}"
         if node and node.has("title"):  # of a fence, see below
             continue
         for match in NUMBER.finditer(NAMED.sub(" ", words)):

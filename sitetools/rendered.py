@@ -41,7 +41,7 @@ LEFTOVERS = {
     "attribute": r"\{:?\s?[.#]\w", "admonition": r"!!!|\?\?\?", "snippet": r"--8<--",
     "icon": r"(?<![\w:]):[a-z]+(?:-[a-z]+)*:(?!\w)", "table": r"^\s*[|]|\|\s*:?-{2,}",
     "entity": r"&(?:\w+|#\d+);", "tag": r"<!--|-->|</?\w+>", "list": r"^(?:[-*+]|1[.)])\s",
-    "heading": r"^#{1,6}\s", "quotation": r"^>\s",
+    "heading": r"^#{1,6}\s",
 }  # fmt: skip
 """Markup that the reader was not to see, as it stands in the text (`^` is the start of any line)."""
 STATEMENT = re.compile(r"[;\n]|\b(?:import|def|class)\s+\w|\bprint\(")

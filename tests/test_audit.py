@@ -113,8 +113,8 @@ def problems(project, text):
         # Numbers by their value, and what looks like a quantity and is none.
         shown("50.0 -3.5 10000 1e7 1000.0") + "\nOf 50, 50.00, 3.5, −3.5, 10k, $10^7$, 10⁷, 1_000 and 1,000.\n",
         shown("25 bytes, 100 GB/s") + "\nIt takes twenty-five bytes, at a hundred GB/s.\n".replace("a hundred", "100"),
-        RIGHT + "\nOne second derivative, three times, a 4-bit number, 4 × 4, a 4 x 4 matrix, a day in the 1990s, one minimum.\n",
-        RIGHT + "\nSee arXiv:1412.6980, issue #77, https://example.org/77s, ResNet-77, float77 and (Somebody, 2015).\n",
+        RIGHT + "\nOne second derivative, three times, a 4-bit number, 4 × 4, 4 times 4, a 4 x 4 matrix, a day in the 1990s, one minimum.\n",
+        RIGHT + "\nSee arXiv:1412.6980, doi:10.77/a77, issue #77, https://example.org/77s, ResNet-77, float77, section 7.7 and (Somebody et al. 2015).\n",
         RIGHT.replace("description: A", "description: 4 bytes on a"),
         RIGHT + "\n<!-- the output is long; nothing is expected of it -->\n",
         # Markup that is meant as it stands, and boxes, footnotes and pairs that are right.
@@ -122,6 +122,7 @@ def problems(project, text):
         RIGHT + "\nA formula, $\\frac{a}{b}$, and\n\n$$\n\\{x \\mid x < a\\}\n$$\n\n- a list\n- of two\n",
         RIGHT + '\n??? tip "A fact"\n\n    Its text.\n\nA note.[^1]\n\n[^1]: Its text.\n',
         RIGHT + "\n|a|b|\n|-|-|\n|`x|y`|4|\n|a \\| b||\n",
+        RIGHT + "\nIt needs torch ≥ 2.13 and Python >= 3.11, and torch 1.8 will not do; twelve things, CUDA 12.4.\n",
         RIGHT + "\nIn a clone, `pip install -e .` installs `customgrad`, and `pip install -r customgrad/a.txt` more.\n",
     ],
 )  # fmt: skip
@@ -270,6 +271,9 @@ BLOCK = '```\n--8<-- "customgrad/lessons/page.py:shows"\n```\n'
         ("number in the title", RIGHT.replace("title: A", "title: All 77 of a"), 2, "the number 77"),
         ("quantity in the description", RIGHT.replace("description: A", "description: Eight bytes of a"), 3, "'Eight bytes'"),
         ("number in a fence's title", HEAD + python("page.py:shows", title="All 5 of them") + output("4 bytes\n") + shown("5").removeprefix(HEAD), 11, "neither the block nor its output holds the number 5"),
+        ("spelt", RIGHT + "\nOf nineteen tests.\n", 21, "the number nineteen"),
+        ("bound", RIGHT + "\nIt needs torch ≥ 2.12.\n", 21, "pyproject.toml does not ask for 2.12"),
+        ("part of a bound", RIGHT + "\nIt needs Python >= 3.1.\n", 21, "pyproject.toml does not ask for 3.1"),
         ("compound", shown("20 bytes, 5 bytes") + "\nIt takes twenty-five bytes.\n", 21, "'twenty-five bytes'"),
         ("dozen", RIGHT + "\nIt takes a dozen bytes.\n", 21, "'dozen bytes'"),
         ("two hundred", shown("100 bytes") + "\nIt takes two hundred bytes.\n", 21, "'two hundred bytes'"),
@@ -343,7 +347,7 @@ LEFT = {
     "backtick": "A ` of it.", "strike": "Some ~~x~~ of it.", "template": "Some {% x of it.", "link": "See [The solution].",
     "footnote": "See this.[^x]", "attribute": "Some text. {#x} More.", "admonition": "Then ??? it.",
     "snippet": "A --8<-- of it.", "icon": "A :smile: of it.", "table": "| a | b |", "entity": "An &amp;nbsp; of it.",
-    "tag": "An &lt;b> of it.", "list": "It has:\n- one\n- two", "heading": "<p>\n## Text\n</p>", "quotation": "Text \\\n\\> of it.",
+    "tag": "An &lt;b> of it.", "list": "It has:\n- one\n- two", "heading": "<p>\n## Text\n</p>",
 }  # fmt: skip
 
 
@@ -364,7 +368,7 @@ QUANTITIES = {
     "millisecond": "77 ms, 77ms, 77 milliseconds", "second": "77 s, 77s, 77 second, seventy-seven seconds",
     "minute": "77 min, 77 minutes, seventy-seven minutes", "hour": "77 h, 77 hours", "day": "77 days, 77 day, seventy-seven days",
     "percent": "77%, 77 %, 77 per cent, 77 percent, 77 percentage points", "per mille": "77‰, 77 per mille",
-    "pixel": "77 px, 77px, 77 pixels", "operation": "77 FLOPs, 77 GFLOP/s, 77 TFLOPs",
+    "pixel": "77 px, 77px", "operation": "77 FLOPs, 77 GFLOP/s, 77 TFLOPs",
     "times": "77×, 77 × as much, 77x, 77 times, 77-fold, seventy-sevenfold",
 }  # fmt: skip
 

@@ -62,6 +62,7 @@ def test_the_prose_of_examples(example, check):
 def test_the_site_has_its_pages():
     names = {p.relative_to(pages.DOCS).as_posix() for p in PAGES}
     assert {"index.md", "relu/problem.md", "backprop/broken.md", "reference/checks.md"} <= names
+    assert names >= audit.NO_LESSON
 
 
 def headings(page):
