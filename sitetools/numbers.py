@@ -89,7 +89,9 @@ def counted(words: str) -> float:
 
 def values(text: str) -> set[float]:
     """Return the values of all numbers in a text; a number with a sign is held without it, too."""
-    found = {value(number) for number in NUMBER.findall(text.replace(",", ", ") + " " + text)}
+    found = {value(number) for number in NUMBER.findall(text)}
+    for several in re.findall(r"\d+(?:,\d+)+", text):  # or it is a list
+        found |= {float(number) for number in several.split(",")}
     return found | {abs(number) for number in found}
 
 
@@ -146,11 +148,15 @@ def numbers(page: Path, text: str) -> Problems:
     """Find numbers, in code and formulas, too, that no block, output or generated file of the page holds."""
     known = values("\n".join(held(page, text)))
     fences = pages.fences(page, text)
-    for fence in fences:
+    near = []
+    for fence, after in itertools.zip_longest(fences, fences[1:]):
         try:
-            known |= values(fence.code())
+            near.append(values(fence.code()))
         except LookupError:
-            continue
+            near.append(set())
+        known |= near[-1]
+        if after and after.language == "text":
+            near[-1] |= values("\n".join(after.body))
     for node, words in said(text):
         for match in SPELT.finditer(words):
             if counted(match[0]) > 12 and counted(match[0]) not in known:
@@ -161,14 +167,10 @@ def numbers(page: Path, text: str) -> Problems:
             if value(match[0]) not in known:
                 at = where(page, text, match[0], start(node) if node else "")
                 yield f"{at}: nothing on this page holds the number {match[0]}: …{words[:60]}…"
-    for fence, after in itertools.zip_longest(fences, fences[1:]):
+    for fence, around in zip(fences, near, strict=True):
         title = re.search(r'title="([^"]*)"', fence.info)
-        try:
-            near = values(fence.code() + "\n".join(after.body if after else []))
-        except LookupError:
-            continue
         for match in NUMBER.finditer(title[1] if title else ""):
-            if value(match[0]) not in near:
+            if value(match[0]) not in around:
                 yield f"{fence.where}: neither the block nor its output holds the number {match[0]} of its title"
 
 

@@ -76,7 +76,11 @@ class Node:
                 parts.append("…" if child.tag in {"code", "math"} else "")
             elif child.tag == "math":
                 words = child.formula()
-                parts.append(words if re.fullmatch(r"[-−]?[\d.]+", words) else f"… {words} …")
+                if not re.fullmatch(
+                    r"[-−]?[\d.]+", words
+                ):  # factors and indices are the formula's own
+                    words = f"… {re.sub(r'(?<![^ ])[0-9](?![^ ])', '…', words)} …"
+                parts.append(words)
             elif not child.has("headerlink") and not child.has("footnote-ref"):
                 parts.append(child.text(leave))
         return "".join(parts)

@@ -103,7 +103,7 @@ def problems(project, text):
         RIGHT + "\n| a | b |\n|---|--:|\n| 1 | 2 |\n".replace("1", "4").replace("2", "4"),
         RIGHT + "\n[a](page.md), [b](page.md#a-page), [c](#a-page), [d](https://example.org/x), [e][f].\n\n[f]: https://example.org/\n",
         HEAD + PAIR,
-        HEAD + "It is $4$ times $x^4$, and `[4](4)` too.\n\n" + RIGHT.removeprefix(HEAD).replace("page.py:shows", "page.py:fours").replace("4 bytes", "4 times"),
+        HEAD + "It is $4$ times $x^2$, and `[4](4)` too.\n\n" + RIGHT.removeprefix(HEAD).replace("page.py:shows", "page.py:fours").replace("4 bytes", "4 times"),
         RIGHT + "\n<details markdown>\n<summary>More</summary>\n\n" + RIGHT.removeprefix(HEAD) + "\n</details>\n",
         RIGHT + "\nA vector of ones, and inline <code>x = 4</code> in a caption.\n",
         RIGHT + "\n- item\n\n    continued in the item\n",
@@ -119,7 +119,7 @@ def problems(project, text):
         RIGHT + "\n<!-- the output is long; nothing is expected of it -->\n",
         # Markup that is meant as it stands, and boxes, footnotes and pairs that are right.
         RIGHT + "\nA raw `<pre>` or `<svg>`, `**`, ``a`b`` and `{.x}` cost \\$4; x[4] (the fifth), [4, 4], 4*4 and x_4.\n",
-        RIGHT + "\nA formula, $\\frac{a}{b}$, and\n\n$$\n\\{x \\mid x < a\\}\n$$\n\n- a list\n- of two\n",
+        RIGHT + "\nA formula, $6 x \\frac{a}{2}$, and\n\n$$\n\\{x \\mid x < a\\}\n$$\n\n- a list\n- of two\n",
         RIGHT + '\n??? tip "A fact"\n\n    Its text.\n\nA note.[^1]\n\n[^1]: Its text.\n',
         RIGHT + "\n|a|b|\n|-|-|\n|`x|y`|4|\n|a \\| b||\n",
         RIGHT + "\nIt needs torch ≥ 2.13 and Python >= 3.11, and torch 1.8 will not do; twelve things, CUDA 12.4.\n",
