@@ -6,7 +6,9 @@ Python typed by hand, a number that no output holds.
 
 import ast
 import itertools
+import pkgutil
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -60,6 +62,7 @@ INSTALL = re.compile(
     r"\b(?:pip[\d.]*|pipx|uv|conda|mamba|poetry|pdm)\s+(?:pip\s+)?(?:install|add)\b[^`#]*?(?<![\w/.])customgrad\b(?![./])",
     re.IGNORECASE,
 )
+TORCH = re.compile(r"(?<![\w./])(?P<home>torch|nn|F)(?P<names>(?:\.[A-Za-z_]\w*)+)")
 BOUND = re.compile(r"\b(?:torch|PyTorch|Python) ?(?:≥|>=) ?(\d+(?:\.\d+)*)")
 UNFINISHED = re.compile(
     r"coming soon|work in progress|lorem ipsum|\b(?:TODO|FIXME|TBD|TBC|WIP|XXX)\b", re.IGNORECASE
@@ -348,11 +351,24 @@ def wording(page: Path, text: str) -> Problems:
             yield f"{where}: a page shows what exists: {line.strip()[:50]}"
 
 
+def torch_names(page: Path, text: str) -> Problems:
+    """Find names in inline code that torch does not have: `torch.relu`, `nn.Linear`, `F.relu`."""
+    homes = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+    for node in rendered.render(text).root.all():
+        for match in TORCH.finditer(node.text() if node.tag == "code" else ""):
+            path = f"{homes[match['home']]}{match['names']}"
+            try:
+                with warnings.catch_warnings(action="ignore"):  # of deprecated names
+                    pkgutil.resolve_name(path)
+            except (AttributeError, ImportError):
+                yield f"{rendered.where(page, text, match[0])}: torch has no `{path}`"
+
+
 TYPED_CHECKS = (typed_html, formulas, tables)
 EXAMPLE_CHECKS = (*TYPED_CHECKS, *rendered.EXAMPLE_CHECKS)
 PAGE_CHECKS: tuple[Callable[[Path, str], Problems], ...] = (
     fence_languages, other_code, *TYPED_CHECKS, typed_python, embeddings, outputs, fence_contents, unverified_blocks,
-    front_matter, wording, *rendered.CHECKS, *numbers.CHECKS,
+    front_matter, wording, torch_names, *rendered.CHECKS, *numbers.CHECKS,
 )  # fmt: skip
 
 

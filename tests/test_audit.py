@@ -123,6 +123,7 @@ def problems(project, text):
         RIGHT + '\n??? tip "A fact"\n\n    Its text.\n\nA note.[^1]\n\n[^1]: Its text.\n',
         RIGHT + "\n|a|b|\n|-|-|\n|`x|y`|4|\n|a \\| b||\n",
         RIGHT + "\nIt needs torch ≥ 2.13 and Python >= 3.11, and torch 1.8 will not do; twelve things, CUDA 12.4.\n",
+        RIGHT + "\nLike `torch.utils.checkpoint.checkpoint(f)`, `nn.Linear.forward`, `F.relu`, `torch.Tensor.relu_` and `my.nn.thing`.\n",
         RIGHT + "\nIn a clone, `pip install -e .` installs `customgrad`, and `pip install -r customgrad/a.txt` more.\n",
     ],
 )  # fmt: skip
@@ -315,6 +316,8 @@ BLOCK = '```\n--8<-- "customgrad/lessons/page.py:shows"\n```\n'
         ("import", RIGHT + "\nWrite `import torch` there.\n", 21, "inline code holds 'import t'"),
         ("print", RIGHT + "\nWrite `print(x)` there.\n", 21, "inline code holds 'print('"),
         ("code element with a statement", RIGHT + "\nWrite <code>def f(): pass</code> there.\n", 21, "inline code holds 'def f'"),
+        ("name in torch", RIGHT + "\nLike `torch.func.vpj(f, x)` there.\n", 21, "torch has no `torch.func.vpj`"),
+        ("name in torch.nn", RIGHT + "\nLike `nn.Liner` there.\n", 21, "torch has no `torch.nn.Liner`"),
         ("link without text", RIGHT + "\nSee [](page.md).\n", 21, "the link has no text"),
         ("never closed", RIGHT + "\n<p>Some text.\n", 21, "<p> is never closed"),
         ("not closed", RIGHT + "\nSome <span>words.\n", 21, "<span> is not closed before </p>"),
