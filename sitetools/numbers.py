@@ -44,6 +44,9 @@ UNITS = {
 }  # fmt: skip
 AMBIGUOUS = re.compile(r"×|x|s|h|min|times|bit|second|day", re.IGNORECASE)
 """Units that are other words, too: they are units after digits alone, as in '4 times', and without a hyphen."""
+COMPARED = re.compile(
+    r"(?<=times) (?:as|more|less|faster|slower|larger|smaller|longer|shorter|higher|lower)\b"
+)
 UNIT = "|".join(f"(?:{unit})" for unit in UNITS.values())
 QUANTITY = re.compile(
     rf"(?:(?P<digits>{DIGITS})|(?<![\w-])(?P<words>{WORD}(?:[\s-](?:and\s)?{WORD})*))"
@@ -123,6 +126,8 @@ def quantities(page: Path, text: str) -> Problems:
             doubtful = AMBIGUOUS.fullmatch(match["unit"]) and (
                 match["words"] or match["gap"] == "-"
             )
+            if COMPARED.match(words, match.end()):
+                doubtful = False
             if doubtful or (match["words"] and len(match["unit"]) < 4):
                 continue
             number = value(match["digits"]) if match["digits"] else counted(match["words"])

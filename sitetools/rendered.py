@@ -37,10 +37,10 @@ BLOCKS = HEADINGS | {
 LEFTOVERS = {
     "command": r"\\[A-Za-z()\[\]]+", "dollar": r"\$(?!\d)", "bold": r"\*\*|(?<!\w)__(?=\w)",
     "emphasis": r"(?<![\w*])[*_](?=[\w…])|(?<=[\w…])\*(?![\w*])", "backtick": r"`", "strike": r"~~|==",
-    "template": r"\{\{|\}\}|\{%", "link": r"(?<!\w)\[[A-Za-z…][^\][,=]+\]|\]\(|\]\[", "footnote": r"\[\^",
-    "attribute": r"\{:?\s?[.#]\w", "admonition": r"!!!|\?\?\?", "snippet": r"--8<--",
+    "template": r"\{\{|\}\}|\{%", "link": r"(?<!\w)\[[A-Za-z…][^\][,=]+\]|\]\(|\]\[|\((?:[\w./-]*\.md\b|https?:)",
+    "footnote": r"\[\^", "attribute": r"\{:?\s?[.#]\w", "admonition": r"!!!|\?\?\?", "snippet": r"--8<--",
     "icon": r"(?<![\w:]):[a-z]+(?:-[a-z]+)*:(?!\w)", "table": r"^\s*[|]|\|\s*:?-{2,}",
-    "entity": r"&(?:\w+|#\d+);", "tag": r"<!--|-->|</?\w+>", "list": r"^(?:[-*+]|1[.)])\s",
+    "entity": r"&(?:\w+|#\d+);", "tag": r"<!--|-->|</?\w+>", "list": r"^(?:[-*+](?=[\sA-Za-z…])|1[.)]\s)",
     "heading": r"^#{1,6}\s",
 }  # fmt: skip
 """Markup that the reader was not to see, as it stands in the text (`^` is the start of any line)."""
