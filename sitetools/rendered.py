@@ -308,7 +308,7 @@ def leftovers(page: Path, text: str) -> Problems:
                 at = where(
                     page,
                     text,
-                    found[0] + words[found.end() :][:9].partition("\n")[0],
+                    found[0] + re.split(r"[\n…]", words[found.end() :][:9])[0],
                     found[0],
                     start(node),
                 )
