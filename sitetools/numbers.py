@@ -40,7 +40,7 @@ UNITS = {
     "nanosecond": r"ns|nanoseconds?", "microsecond": r"[µμu]s|microseconds?", "millisecond": r"ms|milliseconds?",
     "second": r"(?-i:s)|secs?|seconds?", "minute": r"min|minutes?", "hour": r"(?-i:h)|hours?", "day": r"days?",
     "percent": r"%|per ?cent|percentage points?", "per mille": r"‰|per mille", "pixel": r"px",
-    "operation": r"[kMGTP]?FLOPs?(?:/s)?", "times": r"(?:×|(?-i:x))(?!\s?(?:\d|[b-z]\b))|times(?!\s\d)|-?fold",
+    "operation": r"[kMGTP]?FLOPs?(?:/s)?", "times": r"(?:×|(?<=\d)(?-i:x))(?!\s?(?:\d|[b-z]\b))|times(?!\s\d)|-?fold",
 }  # fmt: skip
 AMBIGUOUS = re.compile(r"×|x|s|h|min|times|bit|second|day", re.IGNORECASE)
 """Units that are other words, too: they are units after digits alone, as in '4 times', and without a hyphen."""
@@ -131,7 +131,10 @@ def quantities(page: Path, text: str) -> Problems:
             if doubtful or (match["words"] and len(match["unit"]) < 4):
                 continue
             number = value(match["digits"]) if match["digits"] else counted(match["words"])
-            unit = next(u for u in UNITS.values() if re.fullmatch(u, match["unit"], re.IGNORECASE))
+            span = match.span("unit")
+            unit = next(
+                u for u in UNITS.values() if re.compile(u, re.IGNORECASE).fullmatch(words, *span)
+            )
             if not any(beside(output, number, unit) for output in outputs):
                 amount = match["digits"] or match["words"]
                 at = where(page, text, match[0], f"{amount} ", start(node) if node else "")

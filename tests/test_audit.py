@@ -279,6 +279,7 @@ BLOCK = '```\n--8<-- "customgrad/lessons/page.py:shows"\n```\n'
         ("dozen", RIGHT + "\nIt takes a dozen bytes.\n", 21, "'dozen bytes'"),
         ("two hundred", shown("100 bytes") + "\nIt takes two hundred bytes.\n", 21, "'two hundred bytes'"),
         ("two thousand and one", shown("2000 bytes") + "\nIt takes two thousand and one bytes.\n", 21, "and one bytes'"),
+        ("x is no unit", shown("x  3") + "\nIt is three times faster.\n", 21, "'three times'"),
         ("three times as fast", RIGHT + "\nIt is three times as fast.\n", 21, "'three times'"),
         ("tenfold", RIGHT + "\nA tenfold gain.\n", 21, "'tenfold'"),
         ("years of bytes", RIGHT + "\nIn 2000 bytes.\n", 21, "'2000 bytes'"),
