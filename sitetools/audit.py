@@ -6,13 +6,15 @@ Python typed by hand, a number that no output holds.
 
 import ast
 import itertools
+import pkgutil
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import yaml
 
-from sitetools import pages, rendered
+from sitetools import numbers, pages, rendered
 from sitetools.pages import Fence
 from sitetools.rendered import Problems
 
@@ -31,11 +33,40 @@ WHOLE = {"CHANGELOG.md"}
 ASSETS = {".css", ".svg", ".woff2", ".txt", ".png"}
 META = {"title", "description", "template", "hide", "search"}
 """What front matter may say."""
+CLASSES = {"lede", "pair", "wrong", "right", "figure", "doors", "meta"}
+"""Classes that authors write, in `class="…"` or `{.…}`."""
+HTML = {
+    "a",
+    "br",
+    "code",
+    "details",
+    "div",
+    "figcaption",
+    "figure",
+    "p",
+    "span",
+    "strong",
+    "summary",
+}
+"""Elements that authors write as HTML."""
+FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", re.DOTALL)
+FORMULA = re.compile(r"(?<!\\)(?:\$\$(?:(?!\n\n)[^$])*\$\$|\$(?:(?!\n\n)[^$])+\$)")
 OUTPUT_INFO = re.compile(
     r'^text (\{\.terminal title="Output"\}|title="Output")$|^\{\.text \.terminal title="Output"\}$'
 )
 WIDTH, OUTPUT_WIDTH = 72, 88
 """Columns that lines may have: of shown Python, and of everything else."""
+INSTALL = re.compile(
+    r"\b(?:pip[\d.]*|pipx|uv|conda|mamba|poetry|pdm)\s+(?:pip\s+)?(?:install|add)\b[^`#]*?(?<![\w/.])customgrad\b(?![./])",
+    re.IGNORECASE,
+)
+TORCH = re.compile(r"(?<![\w./])(?P<home>torch|nn|F)(?P<names>(?:\.[A-Za-z_]\w*)+)")
+BOUND = re.compile(r"\b(?:torch|PyTorch|Python) ?(?:≥|>=) ?(\d+(?:\.\d+)*)")
+UNFINISHED = re.compile(
+    r"coming soon|work in progress|lorem ipsum|\b(?:TODO|FIXME|TBD|TBC|WIP|XXX)\b", re.IGNORECASE
+)
 NO_LESSON = {
     "functions/benchmarks.md",
     "functions/index.md",
@@ -67,7 +98,7 @@ def fence_languages(page: Path, text: str) -> Problems:
 def other_code(page: Path, text: str) -> Problems:
     """Find code in forms that are no fence: tildes, quotes, raw HTML, and whatever else is shown as code."""
     named = set()
-    for number, line in pages.outside(page, text):
+    for number, line in enumerate(written(page, text).split("\n"), 1):
         where = f"{pages.name(page)}:{number}"
         found = ""
         if line.lstrip().startswith("~~~"):
@@ -80,6 +111,79 @@ def other_code(page: Path, text: str) -> Problems:
             named.add(where)
             yield f"{where}: {found}"
     yield from (p for p in rendered.shown_code(page, text) if p.partition(": ")[0] not in named)
+
+
+def written(page: Path, text: str) -> str:
+    """Return what a page says itself, each line where it was: no front matter, fences, inline code or comments."""
+    prose = dict(pages.outside(page, text))
+    kept = "\n".join(prose.get(n, "") for n in range(1, len(text.splitlines()) + 1))
+    for pattern in (FRONT, CODE, COMMENT):
+        kept = blanked(pattern, kept)
+    return kept
+
+
+def blanked(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text with spaces in place of what matches."""
+    return pattern.sub(lambda match: re.sub(r"\S", " ", match[0]), text)
+
+
+def at(page: Path, text: str, match: re.Match[str]) -> str:
+    """Return `page:line` of a match in the page's text."""
+    return f"{pages.name(page)}:{text[: match.start()].count(chr(10)) + 1}"
+
+
+def typed_html(page: Path, text: str) -> Problems:
+    """Find HTML and classes that a page has no use for, and elements in which Markdown would stay raw."""
+    words = blanked(FORMULA, written(page, text))
+    tags = list(re.finditer(r"<(?P<name>/?[A-Za-z]\w*)(?P<more>(?:\s[^<>]*)?)>", words))
+    for element in ("div", "figure", "details"):
+        opened = [tag for tag in tags if tag["name"].lower() == element]
+        closed = [tag for tag in tags if tag["name"].lower() == f"/{element}"]
+        if len(opened) != len(closed):
+            where = at(page, words, (opened or closed)[-1])
+            yield f"{where}: {len(opened)} <{element}> and {len(closed)} </{element}>; balance the tags"
+    for tag in tags:
+        name = tag["name"].lower()
+        if name.strip("/") not in HTML:
+            yield f"{at(page, words, tag)}: <{name}> is not used on this site; write it in Markdown"
+        elif name in {"div", "details"} and not re.search(r"\smarkdown\b", tag["more"]):
+            yield f"{at(page, words, tag)}: <{name}> says `markdown`, or what stands in it stays raw"
+    for given in re.finditer(
+        r"""class\s*=\s*["']?([^"'>]*)|\{:?([^{}\n]*)\}""", words, re.IGNORECASE
+    ):
+        for name in (given[1] or " ".join(re.findall(r"(?:^|\s)\.(\S+)", given[2] or ""))).split():
+            if name not in CLASSES:
+                known = ", ".join(sorted(CLASSES))
+                yield f"{at(page, words, given)}: no style has the class '{name}'; known are {known}"
+
+
+def formulas(page: Path, text: str) -> Problems:
+    """Find formulas that do not end, and braces in them that do not."""
+    words = written(page, text)
+    for formula in FORMULA.finditer(words):
+        braces = re.findall(r"(?<!\\)[{}]", formula[0])
+        if braces.count("{") != braces.count("}"):
+            yield f"{at(page, words, formula)}: the braces of this formula are not balanced: {formula[0].strip()}"
+        if not formula[0].startswith("$$") and (taken := re.search(r"\\[{}!_#]", formula[0])):
+            yield f"{at(page, words, formula)}: Markdown takes the \\ of {taken[0]}; display the formula, between $$"
+    for stray in re.finditer(r"(?<!\\)\$", blanked(FORMULA, words)):
+        yield f"{at(page, words, stray)}: this $ has no other one; a dollar is written \\$"
+
+
+def tables(page: Path, text: str) -> Problems:
+    """Find rows of tables with more or fewer columns than their table."""
+
+    def cells(row: str) -> int:
+        return len(re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|")))
+
+    width = 0
+    for number, line in enumerate(written(page, text).split("\n"), 1):
+        if "|" in line and re.fullmatch(r"[\s|:-]*-[\s|:-]*", line):
+            width = cells(line)
+        elif not line.strip():
+            width = 0
+        elif width and cells(line) != width:
+            yield f"{pages.name(page)}:{number}: the row has {cells(line)} columns, its table has {width}"
 
 
 def typed_python(page: Path, text: str) -> Problems:
@@ -155,7 +259,7 @@ def outputs(page: Path, text: str) -> Problems:
             if number not in tied:
                 yield f"{where}: the output comment stands alone; a text fence follows it, and a block precedes it"
         elif "<!--" in line and re.search(
-            r"pytest|codeblock|expected|output|skip", line, re.IGNORECASE
+            r"pytest|codeblock|expected.?ou|<!--\s*skip", line, re.IGNORECASE
         ):
             yield f"{where}: unknown comment {line.strip()[:60]}; the only one is {pages.OUTPUT_COMMENT}"
 
@@ -212,7 +316,11 @@ def front_matter(page: Path, text: str) -> Problems:
     """Find pages without a title and a description that a search engine can use."""
     where = f"{pages.name(page)}:1"
     match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
-    meta = yaml.safe_load(match.group(1)) if match else None
+    try:
+        meta = yaml.safe_load(match.group(1)) if match else None
+    except yaml.YAMLError as error:
+        yield f"{where}: front matter cannot be read: {' '.join(str(error).split())}; put quotes around it"
+        return
     if not isinstance(meta, dict):
         yield f"{where}: the page starts with front matter (--- title: … description: … ---)"
         return
@@ -231,17 +339,37 @@ def front_matter(page: Path, text: str) -> Problems:
 
 def wording(page: Path, text: str) -> Problems:
     """Find promises that the project does not make."""
-    for number, line in pages.outside(page, text):
+    prose = {number for number, _ in pages.outside(page, text)}
+    asked = (pages.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
         where = f"{pages.name(page)}:{number}"
-        if re.search(r"pip install customgrad", line):
+        if INSTALL.search(line):
             yield f"{where}: customgrad is installed from a clone, not by name"
-        if re.search(r"coming soon|TODO|FIXME|lorem ipsum", line, re.IGNORECASE):
+        for bound in BOUND.findall(line):
+            if not re.search(rf">={re.escape(bound)}\b(?!\.)", asked):
+                yield f"{where}: pyproject.toml does not ask for {bound}"
+        if number in prose and UNFINISHED.search(line):
             yield f"{where}: a page shows what exists: {line.strip()[:50]}"
 
 
+def torch_names(page: Path, text: str) -> Problems:
+    """Find names in inline code that torch does not have: `torch.relu`, `nn.Linear`, `F.relu`."""
+    homes = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+    for node in rendered.render(text).root.all():
+        for match in TORCH.finditer(node.text() if node.tag == "code" else ""):
+            path = f"{homes[match['home']]}{match['names']}"
+            try:
+                with warnings.catch_warnings(action="ignore"):  # of deprecated names
+                    pkgutil.resolve_name(path)
+            except (AttributeError, ImportError):
+                yield f"{rendered.where(page, text, match[0])}: torch has no `{path}`"
+
+
+TYPED_CHECKS = (typed_html, formulas, tables)
+EXAMPLE_CHECKS = (*TYPED_CHECKS, *rendered.EXAMPLE_CHECKS)
 PAGE_CHECKS: tuple[Callable[[Path, str], Problems], ...] = (
-    fence_languages, other_code, typed_python, embeddings, outputs, fence_contents, unverified_blocks,
-    front_matter, wording, *rendered.CHECKS,
+    fence_languages, other_code, *TYPED_CHECKS, typed_python, embeddings, outputs, fence_contents, unverified_blocks,
+    front_matter, wording, torch_names, *rendered.CHECKS, *numbers.CHECKS,
 )  # fmt: skip
 
 
@@ -252,6 +380,8 @@ def lessons_and_pages(docs: Path = pages.DOCS, lessons: Path = pages.LESSONS) ->
         lesson = pages.lesson_of(page, docs, lessons)
         if relative not in NO_LESSON and not lesson.is_file():
             yield f"{pages.name(page)}:1: the page has no lesson; write {pages.name(lesson)}"
+        if relative in NO_LESSON and lesson.is_file():
+            yield f"{pages.name(page)}:1: the page has a lesson, {pages.name(lesson)}; NO_LESSON names it in vain"
     for lesson in sorted(lessons.rglob("*.py")):
         local = lesson.relative_to(lessons)
         if (

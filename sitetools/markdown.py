@@ -328,6 +328,7 @@ class Page(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Add the steps to a Markdown instance."""
+        md.ESCAPED_CHARS = [*md.ESCAPED_CHARS, "$"]  # a dollar beside formulas
         md.preprocessors.register(Sources(md), "sources", 33)
         md.postprocessors.register(Blocks(md), "blocks", 1)
 

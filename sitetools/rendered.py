@@ -5,6 +5,7 @@ in which code, a number, a link or a piece of markup came into the page, here it
 """
 
 import functools
+import html
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -26,43 +27,25 @@ ATTRIBUTES = {
     "tabindex", "title", "width",
 }  # fmt: skip
 """Attributes that a page may have; `style` is one only as the alignment of a table's column."""
-CLASSES = {"lede", "pair", "wrong", "right", "figure", "doors", "meta", "annotate"}
-"""Classes that authors write, in `class="…"` or `{.…}`."""
+ADMONITIONS = {
+    "abstract", "bug", "danger", "example", "failure", "info", "note", "question", "quote", "success", "tip", "warning",
+}  # fmt: skip
 HEADINGS = {"h1", "h2", "h3", "h4"}
 BLOCKS = HEADINGS | {
     "p", "li", "td", "th", "figcaption", "dd", "dt", "summary", "div", "blockquote", "body", "details", "figure",
 }  # fmt: skip
-LEFTOVERS = (
-    r"\\[A-Za-z()\[\]]+", r"\$", r"\*\*|(?<!\w)__(?=\w)", r"\{\{|\}\}|\{%", r"\]\s?[\[(]", r"\[\^",
-    r"\{:?\s?[.#]\w", r"!!!|\?\?\?", r"```|~~~", r"--8<--", r"\[TOC\]", r"(?<![\w:]):[a-z]+(?:-[a-z]+)*:(?!\w)",
-    r"^\s*[|]|\|\s*:?-{2,}", r"&(?:\w+|#\d+);", r"<!--|-->|</?\w+>",
-)  # fmt: skip
-"""Markup that the reader was not to see: formulas, links, attributes, admonitions, icons, tables, entities."""
-
-NUMERALS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand"
-)
-WORDS = dict(zip(NUMERALS.split(), [*range(1, 21), *range(30, 100, 10), 100, 1000], strict=True))
-UNITS = {
-    "bit": r"bits?", "byte": r"bytes?|B", "kilobyte": r"[kK]i?B|(?:kilo|kibi)bytes?",
-    "megabyte": r"Mi?B|(?:mega|mebi)bytes?", "gigabyte": r"Gi?B|(?:giga|gibi)bytes?",
-    "nanosecond": r"ns|nanoseconds?", "microsecond": r"[µμu]s|microseconds?", "millisecond": r"ms|milliseconds?",
-    "second": r"s|secs?|seconds?", "minute": r"min|minutes?", "hour": r"h|hours?",
-    "percent": r"%|per ?cent|percentage points?", "times": r"×|x(?!\w)|times|-?fold",
+LEFTOVERS = {
+    "command": r"\\[A-Za-z()\[\]]+", "dollar": r"\$(?!\d)", "bold": r"\*\*|(?<!\w)__(?=\w)",
+    "emphasis": r"(?<![\w*])[*_](?=[\w…])|(?<=[\w…])\*(?![\w*])", "backtick": r"`", "strike": r"~~|==",
+    "template": r"\{\{|\}\}|\{%", "link": r"(?<!\w)\[[A-Za-z…][^\][,=]+\]|\]\(|\]\[|\((?:[\w./-]*\.md\b|https?:)",
+    "footnote": r"\[\^", "attribute": r"\{:?\s?[.#]\w", "admonition": r"!!!|\?\?\?", "snippet": r"--8<--",
+    "icon": r"(?<![\w:]):[a-z]+(?:-[a-z]+)*:(?!\w)", "table": r"^\s*[|]|\|\s*:?-{2,}",
+    "entity": r"&(?:\w+|#\d+);", "tag": r"<!--|-->|</?\w+>", "list": r"^(?:[-*+](?=[\sA-Za-z…])|1[.)]\s)",
+    "heading": r"^#{1,6}\s",
 }  # fmt: skip
-QUANTITY = re.compile(
-    r"(?<![\w.,^-])(?P<number>\d+(?:[.,]\d+)*|(?P<word>" + "|".join(WORDS) + r"))(?(word)[\s-]|[\s-]?)"
-    r"(?P<unit>" + "|".join(UNITS.values()) + r")(?![\w/])",
-    re.IGNORECASE,
-)  # fmt: skip
-NUMBER = re.compile(r"(?<![\w.\-/])\d+(?:[.,]\d+)*(?![\w\-])")
-NAMED = re.compile(
-    r"\b(?:torch|PyTorch|Python|customgrad|MkDocs|GNU make|Material)(?: [≥>=]+)? \d+(?:\.\d+)*|"
-    r"\b[Ss]teps? \d(?: and \d)?|"
-    r"\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d+\.\d+\.\d+\b|\b[Ss]ection \d+(?:\.\d+)*"
-)
-"""Numbers that are names: versions, years and dates, steps, sections of a source."""
+"""Markup that the reader was not to see, as it stands in the text (`^` is the start of any line)."""
+STATEMENT = re.compile(r"[;\n]|\b(?:import|def|class)\s+\w|\bprint\(")
+"""What inline code does not hold, since nothing runs it."""
 
 
 @dataclass
@@ -82,21 +65,35 @@ class Node:
                     yield from child.all()
 
     def text(self, leave: Collection[str] = ()) -> str:
-        """Return the text, without that of the elements named."""
+        """Return the text, with `…` for formulas and inline code that are left out."""
         parts = []
         for child in self.children:
             if isinstance(child, str):
                 parts.append(child)
             elif child.tag == "br":
                 parts.append(" ")
-            elif child.tag == "math":  # of a formula only a plain number is a number of the text
-                words = child.text().strip()
-                parts.append(
-                    words if re.fullmatch(r"[\d.,]+", words) and "math" not in leave else "…"
-                )
-            elif child.tag not in leave:
+            elif child.tag in leave:
+                parts.append("…" if child.tag in {"code", "math"} else "")
+            elif child.tag == "math":
+                words = child.formula()
+                if not re.fullmatch(
+                    r"[-−]?[\d.]+", words
+                ):  # factors and indices are the formula's own
+                    words = f"… {re.sub(r'(?<![^ ])[0-9](?![^ ])', '…', words)} …"
+                parts.append(words)
+            elif not child.has("headerlink") and not child.has("footnote-ref"):
                 parts.append(child.text(leave))
         return "".join(parts)
+
+    def formula(self) -> str:
+        """Return a formula's signs, words and numbers side by side, powers of numbers as `10^7`."""
+        if self.tag == "mi" and len(self.text()) == 1:
+            return "…"
+        parts = [c.formula() if isinstance(c, Node) else c.strip() for c in self.children]
+        if self.tag == "msup" and all(part.isdigit() for part in parts):
+            return "^".join(parts)
+        sign = len(parts) == 2 and parts[0] in {"-", "−"}
+        return ("" if sign else " ").join(filter(None, parts))
 
     def has(self, name: str) -> bool:
         """Return whether the element has a class."""
@@ -106,14 +103,15 @@ class Node:
 class Reader(HTMLParser):
     """Makes a tree of HTML, and notes tags that are not closed in order."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, page: str) -> None:
         super().__init__()
         self.root = Node("body", {})
         self.open = [self.root]
-        self.wrong: list[str] = []
-        self.feed(html)
+        self.near = ""
+        self.wrong: list[tuple[str, str]] = []  # what, and the text before it
+        self.feed(page)
         self.close()
-        self.wrong += [f"<{node.tag}> is never closed" for node in self.open[1:]]
+        self.wrong += [(f"<{node.tag}> is never closed", start(node)) for node in self.open[1:]]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
@@ -130,13 +128,14 @@ class Reader(HTMLParser):
         """Close an element, and those left open in it."""
         if tag in {node.tag for node in self.open[1:]}:
             while (node := self.open.pop()).tag != tag:
-                self.wrong.append(f"<{node.tag}> is not closed before </{tag}>")
+                self.wrong.append((f"<{node.tag}> is not closed before </{tag}>", start(node)))
         elif tag not in VOID:
-            self.wrong.append(f"</{tag}> closes nothing")
+            self.wrong.append((f"</{tag}> closes nothing", f"{self.near}</{tag}"))
 
     def handle_data(self, data: str) -> None:
         """Add text."""
         self.open[-1].children.append(data)
+        self.near = data.rpartition("\n")[2] or self.near
 
     def handle_comment(self, data: str) -> None:
         """Leave comments out: the reader does not see them."""
@@ -153,7 +152,12 @@ def render(text: str) -> Reader:
     options = dict(config["mdx_configs"])
     options["pymdownx.snippets"] = options["pymdownx.snippets"] | {"check_paths": False}
     reader = markdown.Markdown(extensions=config["markdown_extensions"], extension_configs=options)
-    return Reader(reader.convert(body))
+    try:
+        return Reader(reader.convert(body))
+    except Exception as error:  # of whatever extension, as for a formula without its \end
+        failed = Reader("")
+        failed.wrong.append((f"cannot be rendered: {type(error).__name__} {error}".strip(), ""))
+        return failed
 
 
 def where(page: Path, text: str, *needles: str) -> str:
@@ -164,62 +168,75 @@ def where(page: Path, text: str, *needles: str) -> str:
     for needle in filter(None, (n.translate(strip).strip() for n in needles)):
         pattern = re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)")
         for number, line in lines:
-            if pattern.search(line.replace("&nbsp;", " ").translate(strip)):
+            if pattern.search(html.unescape(line).replace("\u00a0", " ").translate(strip)):
                 return f"{pages.name(page)}:{number}"
     return f"{pages.name(page)}:1"
 
 
 def start(node: Node) -> str:
-    """Return the first words of an element, to find it by in the page."""
-    return " ".join(node.text({"svg", "math"}).split()[:4])
+    """Return the first words of an element beside its formulas, to find it by in the page."""
+    parts = (part.split() for part in node.text({"svg", "math"}).split("…"))
+    return " ".join(next(filter(None, parts), [])[:4])
 
 
-def prose(body: Node, *leave: str) -> Iterator[tuple[Node, str]]:
+def prose(body: Node, *leave: str, line: str = " ") -> Iterator[tuple[Node, str]]:
     """Yield each element that holds text of its own, with that text on one line; alt texts and titles, too.
 
     Args:
         body: the page.
         leave: elements whose text is not wanted, beside code blocks and figures.
+        line: what stands between two lines.
     """
     for node in body.all():
         for name in ("alt", "title", "aria-label"):
-            if node.attributes.get(name) and not node.has("headerlink"):
+            if node.attributes.get(name) and not (
+                node.has("headerlink") or node.has("footnote-backref")
+            ):
                 yield node, " ".join(node.attributes[name].split())
         if node.has("title") or (node.tag in BLOCKS and not node.has("highlight")):
             own = node.text({"pre", "svg", "table", "ul", "ol", "dl", *BLOCKS, *leave})
-            if own := " ".join(own.replace("\u00a0", " ").split()):
-                yield node, own
+            if own.strip():
+                own = own.replace("\u00a0", " ").strip()
+                yield node, line.join(" ".join(part.split()) for part in own.split("\n"))
 
 
 def markup(page: Path, text: str) -> Problems:
-    """Find elements and attributes that a page has no use for, and tags that do not close."""
+    """Find elements and attributes that a page has no use for, and what is not closed, empty or there twice."""
     reader = render(text)
-    for wrong in reader.wrong:
-        tag = re.search(r"</?(\w+)", wrong)
-        yield f"{where(page, text, f'<{tag[1]}' if tag else '')}: {wrong}; balance the tags"
+    for wrong, near in reader.wrong:
+        yield f"{where(page, text, near)}: {wrong}; every tag and formula has its end"
+    ids: set[str] = set()
     for node in reader.root.all():
+        at = functools.partial(where, page, text)
         if node.tag not in TAGS | {"body"}:
-            at = where(page, text, f"<{node.tag}", start(node))
-            yield f"{at}: <{node.tag}> is not used on this site; write it in Markdown"
+            yield f"{at(f'<{node.tag}', start(node))}: <{node.tag}> is not used on this site; write it in Markdown"
         for name, value in node.attributes.items():
             if node.tag in {"svg", "math", "mo"} or name in ATTRIBUTES:
                 continue
             if name != "style" or not re.fullmatch(r"text-align: \w+;", value):
-                at = where(page, text, f"{name}=", name, start(node))
-                yield f"{at}: the attribute {name} of <{node.tag}> is not used on this site"
-    outside = [(n, re.sub(r"`[^`]*`", "", line)) for n, line in pages.outside(page, text)]
-    for element in ("div", "figure", "details"):
-        opened = [n for n, line in outside for _ in re.findall(rf"<{element}\b", line)]
-        closed = [n for n, line in outside for _ in re.findall(rf"</{element}>", line)]
-        if len(opened) != len(closed):
-            at = f"{pages.name(page)}:{(opened or closed)[-1]}"
-            yield f"{at}: {len(opened)} <{element}> and {len(closed)} </{element}>; balance the tags"
-    for number, line in outside:
-        for match in re.finditer(r"""class=["']?([^"'>]*)|\{:?\s?([.][^}]*)\}""", line):
-            for name in (match[1] or match[2]).replace(".", " ").split():
-                if re.fullmatch(r"[\w-]+", name) and name not in CLASSES:
-                    known = ", ".join(sorted(CLASSES))
-                    yield f"{pages.name(page)}:{number}: no style has the class '{name}'; known are {known}"
+                place = at(f"{name}=", name, start(node))
+                yield f"{place}: the attribute {name} of <{node.tag}> is not used on this site"
+        if (name := node.attributes.get("id", "")) in ids:
+            yield f"{at(f'#{name}', name, start(node))}: the id '{name}' is on this page twice"
+        ids |= {name} - {""}
+        if node.tag == "math" and (odd := re.search(r"\\[A-Za-z]*", node.formula())):
+            yield f"{at(odd[0], start(node))}: '{odd[0]}' is shown in a formula as it stands"
+        if node.has("admonition") or node.tag == "details":
+            kinds = set(node.attributes.get("class", "").split()) - {"admonition"}
+            for kind in kinds - ADMONITIONS:
+                known = ", ".join(sorted(ADMONITIONS))
+                yield f"{at(kind, start(node))}: there is no box '{kind}'; known are {known}"
+            if sum(isinstance(child, Node) for child in node.children) < 2:
+                yield f"{at(start(node), *kinds)}: the box has no text; indent it by four columns"
+
+
+def inline(page: Path, text: str) -> Problems:
+    """Find inline code that is more than a name or an expression, so that a block should hold and run it."""
+    for node in render(text).root.all():
+        if node.tag == "code" and (found := STATEMENT.search(node.text())):
+            code = " ".join(node.text().split())
+            at = where(page, text, code, *node.text().strip().split("\n"))
+            yield f"{at}: inline code holds {found[0]!r}, a statement or a line's end; show it in a block: {code[:40]}"
 
 
 def shown_code(page: Path, text: str) -> Problems:
@@ -263,6 +280,18 @@ def pairs(page: Path, text: str) -> Problems:
         if node.has("pair") and [k.split()[0] if k else "" for k in kinds] != ["wrong", "right"]:
             at = where(page, text, start(node), "pair")
             yield f"{at}: a pair is one `wrong` and one `right`, in this order, got {kinds}"
+        sides = [
+            c
+            for c, kind in zip(children, kinds, strict=True)
+            if {"wrong", "right"} & {*kind.split()}
+        ]
+        for side in sides:
+            if all(inner.tag != "pre" for inner in side.all()):
+                words = [start(c) for c in side.children if isinstance(c, Node)][
+                    1:
+                ]  # the first says which
+                at = where(page, text, *words, f'class="{side.attributes["class"]}')
+                yield f"{at}: a wrong or right example has code"
         if not node.has("pair"):
             for child in children:
                 if child.has("right"):
@@ -272,11 +301,17 @@ def pairs(page: Path, text: str) -> Problems:
 
 def leftovers(page: Path, text: str) -> Problems:
     """Find markup that did not become anything, and stands in the text as it was typed."""
-    for node, words in prose(render(text).root, "code", "math"):
-        for pattern in LEFTOVERS:
-            if found := re.search(pattern, words):
-                at = where(page, text, found[0], start(node))
-                around = words[max(0, found.start() - 20) : found.end() + 20]
+    for node, words in prose(render(text).root, "code", "math", line="\n"):
+        for pattern in LEFTOVERS.values():
+            if found := re.search(pattern, words, re.MULTILINE):
+                around = words[max(0, found.start() - 20) : found.end() + 20].replace("\n", " ")
+                at = where(
+                    page,
+                    text,
+                    found[0] + re.split(r"[\n…]", words[found.end() :][:9])[0],
+                    found[0],
+                    start(node),
+                )
                 yield f"{at}: '{found[0]}' is shown to the reader as it stands: …{around}…"
 
 
@@ -288,63 +323,16 @@ def lede(page: Path, text: str) -> Problems:
         yield f"{where(page, text, '# ')}: after the first heading stands a paragraph marked {{.lede}}"
 
 
-def held(page: Path, text: str) -> list[str]:
-    """Return what a page's numbers may be taken from, an output or a generated file each."""
-    found = ["\n".join(f.body) for f in pages.fences(page, text) if f.language == "text"]
-    for _, line in pages.outside(page, text):
-        if (match := pages.SNIPPET.match(line)) and match["target"].startswith("docs/generated/"):
-            source = pages.ROOT / match["target"].partition(":")[0]
-            drawn = source.read_text(encoding="utf-8") if source.is_file() else ""
-            found.append(" ".join(re.sub(r"<[^>]*>", " ", drawn).split()))
-    return found
-
-
-def quantities(page: Path, text: str) -> Problems:
-    """Find numbers with a unit, in prose, tables, captions and alt texts, that nothing on the page holds."""
-    outputs = held(page, text)
-    for node, words in prose(render(text).root):
-        for match in QUANTITY.finditer(words):
-            digits = str(WORDS.get(match["number"].lower(), match["number"]))
-            unit = next(u for u in UNITS.values() if re.fullmatch(u, match["unit"], re.IGNORECASE))
-            if not any(beside(output, digits, unit) for output in outputs):
-                yield (
-                    f"{where(page, text, match[0], match['number'] + ' ', start(node))}: no output of this page holds "
-                    f"'{match[0]}'; print it, or say it without"
-                )
-
-
-def beside(output: str, digits: str, unit: str) -> bool:
-    """Return whether an output has the number, and the unit on the same line or in its first two."""
-    number = re.compile(rf"(?<![\w.]){re.escape(digits)}(?![\w]|\.\d)")
-    unit = rf"(?<![A-Za-z])(?:{unit})(?![A-Za-z])"
-    lines = output.splitlines()
-    head = "\n".join(lines[:2])
-    return any(number.search(line) and re.search(unit, f"{head}\n{line}") for line in lines)
-
-
-def numbers(page: Path, text: str) -> Problems:
-    """Find numbers in prose that no block, output or generated file of the page holds."""
-    known = "\n".join(held(page, text))
-    for fence in pages.fences(page, text):
-        try:
-            known += "\n" + fence.code()
-        except LookupError:
-            continue
-    for node, words in prose(render(text).root, "code", "math"):
-        if node.has("meta"):
-            continue
-        for match in NUMBER.finditer(NAMED.sub("", words)):
-            if not re.search(rf"(?<![\d.]){re.escape(match[0])}(?!\d|\.\d)", known):
-                at = where(page, text, match[0], start(node))
-                yield f"{at}: nothing on this page holds the number {match[0]}: …{words[:60]}…"
-
-
 def links(page: Path, text: str) -> Problems:
     """Find links and pictures that lead nowhere or to another host unasked, and pictures without an alt text."""
     for node in render(text).root.all():
         if node.tag == "img" and not node.attributes.get("alt", "").strip():
             at = where(page, text, node.attributes.get("src", ""))
             yield f"{at}: the picture has no alt text that states its finding"
+        if node.tag == "a" and not node.has("verified"):
+            pictured = any(inner.tag in {"img", "svg"} for inner in node.all())
+            if not node.text().strip() and not pictured and not node.attributes.get("aria-label"):
+                yield f"{where(page, text, node.attributes.get('href', ''))}: the link has no text"
         for name in ("href", "src"):
             target = node.attributes.get(name)
             if target is None or node.has("verified"):  # the seal: a template fills its link in
@@ -394,6 +382,8 @@ def example_prose(file: Path) -> str:
 
 
 CHECKS: tuple[Callable[[Path, str], Problems], ...] = (
-    markup, headings, pairs, leftovers, lede, quantities, numbers, links,
+    markup, headings, pairs, inline, leftovers, lede, links,
 )  # fmt: skip
-EXAMPLE_CHECKS: tuple[Callable[[Path, str], Problems], ...] = (markup, shown_code, leftovers, links)
+EXAMPLE_CHECKS: tuple[Callable[[Path, str], Problems], ...] = (
+    markup, shown_code, inline, leftovers, links,
+)  # fmt: skip

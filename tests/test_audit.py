@@ -3,7 +3,7 @@
 import pytest
 from projects import make_project, output, python, write
 
-from sitetools import audit, pages, rendered
+from sitetools import audit, numbers, pages, rendered
 
 LESSON = '''\
 """Sections for the pages below."""
@@ -67,6 +67,11 @@ PAIR = (
 DEFINES, USES = python("page.py:Thing"), python("page.py:uses") + output("<class>\n")
 
 
+def shown(text):
+    """Return a page whose block prints the text."""
+    return HEAD + python("page.py:shows") + output(f"{text}\n")
+
+
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     folder = make_project(tmp_path, {"page.py": LESSON, "__init__.py": ""}, {"page.md": RIGHT})
@@ -93,18 +98,33 @@ def problems(project, text):
         RIGHT,
         HEAD + DEFINES + "\n" + USES,
         RIGHT + "\nIt takes 4 bytes, four bytes, an element.\n",
-        RIGHT + "\nSee chapter 4, `x = 3`, torch 2.13, 2026-01-01 and [4 things](page.md).\n",
+        RIGHT + "\nSee chapter 4, `x = 4`, torch 2.13, 2026-01-01 and [4 things](page.md).\n",
         RIGHT + "\n- item\n\n    continued, then\n\n        in the item's item\n".replace("        in", "    - sub\n\n        in"),
         RIGHT + "\n| a | b |\n|---|--:|\n| 1 | 2 |\n".replace("1", "4").replace("2", "4"),
         RIGHT + "\n[a](page.md), [b](page.md#a-page), [c](#a-page), [d](https://example.org/x), [e][f].\n\n[f]: https://example.org/\n",
         HEAD + PAIR,
         HEAD + "It is $4$ times $x^2$, and `[4](4)` too.\n\n" + RIGHT.removeprefix(HEAD).replace("page.py:shows", "page.py:fours").replace("4 bytes", "4 times"),
         RIGHT + "\n<details markdown>\n<summary>More</summary>\n\n" + RIGHT.removeprefix(HEAD) + "\n</details>\n",
-        RIGHT + "\nA vector of ones, and inline <code>x = 1</code> in a caption.\n",
+        RIGHT + "\nA vector of ones, and inline <code>x = 4</code> in a caption.\n",
         RIGHT + "\n- item\n\n    continued in the item\n",
         RIGHT + '\n!!! warning "A fact"\n\n    Its text.\n',
         HEAD + python("page.py:shows", title="A sentence") + output("4 bytes\n"),
         HEAD + '<!--console: a.py = customgrad/lessons/page.py:shows-->\n\n```console\npython a.py\n```\n' + output("4 bytes\n"),
+        # Numbers by their value, and what looks like a quantity and is none.
+        shown("50.0 -3.5 10000 1e7 1000.0") + "\nOf 50, 50.00, 3.5, −3.5, 10k, $10^7$, 10⁷, 1_000 and 1,000.\n",
+        shown("25 bytes, 100 GB/s") + "\nIt takes twenty-five bytes, at a hundred GB/s.\n".replace("a hundred", "100"),
+        RIGHT + "\nOne second derivative, three times, a 4-bit number, 4 × 4, 4 times 4, a 4 x 4 matrix, a day in the 1990s, one minimum.\n",
+        RIGHT + "\nSee arXiv:1412.6980, doi:10.77/a77, issue #77, https://example.org/77s, ResNet-77, float77, section 7.7 and (Somebody et al. 2015).\n",
+        RIGHT.replace("description: A", "description: 4 bytes on a"),
+        RIGHT + "\n<!-- the output is long; nothing is expected of it -->\n",
+        # Markup that is meant as it stands, and boxes, footnotes and pairs that are right.
+        RIGHT + "\nA raw `<pre>` or `<svg>`, `**`, ``a`b`` and `{.x}` cost \\$4; x[4] (the fifth), [4, 4], 4*4 and x_4.\n",
+        RIGHT + "\nA formula, $6 x \\frac{a}{2}$, and\n\n$$\n\\{x \\mid x < a\\}\n$$\n\n- a list\n- of two\n",
+        RIGHT + '\n??? tip "A fact"\n\n    Its text.\n\nA note.[^1]\n\n[^1]: Its text.\n',
+        RIGHT + "\n|a|b|\n|-|-|\n|`x|y`|4|\n|a \\| b||\n",
+        RIGHT + "\nIt needs torch ≥ 2.13 and Python >= 3.11, and torch 1.8 will not do; twelve things, CUDA 12.4.\n",
+        RIGHT + "\nLike `torch.utils.checkpoint.checkpoint(f)`, `nn.Linear.forward`, `F.relu`, `torch.Tensor.relu_` and `my.nn.thing`.\n",
+        RIGHT + "\nIn a clone, `pip install -e .` installs `customgrad`, and `pip install -r customgrad/a.txt` more.\n",
     ],
 )  # fmt: skip
 def test_a_right_page_passes(project, text):
@@ -229,6 +249,96 @@ BLOCK = '```\n--8<-- "customgrad/lessons/page.py:shows"\n```\n'
         ("picture elsewhere", RIGHT + "\n![a](https://example.org/a.png)\n", 21, "on another host"),
         ("missing picture", RIGHT + "\n![a](gone.png)\n", 21, "gone.png leads nowhere"),
         ("picture without alt", RIGHT + "\n![](page.md)\n", 21, "no alt text"),
+        ("front matter that is no YAML", RIGHT.replace("title: A", "title: More: A"), 1, "front matter cannot be read"),
+        # Numbers.
+        ("sign", RIGHT + "\nIt is -4.\n", 21, "the number -4"),
+        ("minus sign", RIGHT + "\nIt is −4.\n", 21, "the number −4"),
+        ("no zero", RIGHT + "\nIt is .77 of it.\n", 21, "the number .77"),
+        ("exponent", RIGHT + "\nAll 4e6 of them.\n", 21, "the number 4e6"),
+        ("thousands", RIGHT + "\nAll 4k of them.\n", 21, "the number 4k"),
+        ("comma", RIGHT + "\nAll 4,000 of them.\n", 21, "the number 4,000"),
+        ("ordinal", RIGHT + "\nThe 77th of them.\n", 21, "the number 77"),
+        ("dimension", RIGHT + "\nA 77-dimensional space.\n", 21, "the number 77"),
+        ("superscript", RIGHT + "\nAll 4⁷ of them.\n", 21, "the number 4⁷"),
+        ("fraction", RIGHT + "\nIt is 77/4 of them.\n", 21, "the number 77"),
+        ("number in code", RIGHT + "\nThe number `77`.\n", 21, "the number 77"),
+        ("number in an expression", RIGHT + "\nWith `x.view(77)`.\n", 21, "the number 77"),
+        ("number in a formula", RIGHT + "\nThe number $77$.\n", 21, "the number 77"),
+        ("number inside a formula", RIGHT + "\nWith $x + 77 = y$.\n", 21, "the number 77"),
+        ("power in a formula", RIGHT + "\nWith $x < 4^{4}$.\n", 21, "the number 4^4"),
+        ("number in the facts", RIGHT + "\n77 rounds.\n{.meta}\n", 21, "the number 77"),
+        ("year that is none", RIGHT + "\nThere are 2048 of them.\n", 21, "the number 2048"),
+        ("number in the description", RIGHT.replace("description: A", "description: All 77 of a"), 3, "the number 77"),
+        ("number in the title", RIGHT.replace("title: A", "title: All 77 of a"), 2, "the number 77"),
+        ("quantity in the description", RIGHT.replace("description: A", "description: Eight bytes of a"), 3, "'Eight bytes'"),
+        ("number in a fence's title", HEAD + python("page.py:shows", title="All 5 of them") + output("4 bytes\n") + shown("5").removeprefix(HEAD), 11, "neither the block nor its output holds the number 5"),
+        ("spelt", RIGHT + "\nOf nineteen tests.\n", 21, "the number nineteen"),
+        ("bound", RIGHT + "\nIt needs torch ≥ 2.12.\n", 21, "pyproject.toml does not ask for 2.12"),
+        ("part of a bound", RIGHT + "\nIt needs Python >= 3.1.\n", 21, "pyproject.toml does not ask for 3.1"),
+        ("compound", shown("20 bytes, 5 bytes") + "\nIt takes twenty-five bytes.\n", 21, "'twenty-five bytes'"),
+        ("dozen", RIGHT + "\nIt takes a dozen bytes.\n", 21, "'dozen bytes'"),
+        ("two hundred", shown("100 bytes") + "\nIt takes two hundred bytes.\n", 21, "'two hundred bytes'"),
+        ("two thousand and one", shown("2000 bytes") + "\nIt takes two thousand and one bytes.\n", 21, "and one bytes'"),
+        ("x is no unit", shown("x  3") + "\nIt is three times faster.\n", 21, "'three times'"),
+        ("three times as fast", RIGHT + "\nIt is three times as fast.\n", 21, "'three times'"),
+        ("tenfold", RIGHT + "\nA tenfold gain.\n", 21, "'tenfold'"),
+        ("years of bytes", RIGHT + "\nIn 2000 bytes.\n", 21, "'2000 bytes'"),
+        ("negative quantity", RIGHT + "\nIt takes -8 bytes.\n", 21, "'-8 bytes'"),
+        ("small quantity", RIGHT + "\nIt takes .5 bytes.\n", 21, "'.5 bytes'"),
+        ("other unit", RIGHT + "\nIt takes 4 MB.\n", 21, "'4 MB'"),
+        ("unit a unit", RIGHT + "\nIt takes 8 B/element.\n", 21, "'8 B'"),
+        # Markup.
+        ("command in a formula", RIGHT + "\nWith $\\foo x$.\n", 21, "'\\foo' is shown in a formula"),
+        ("brace left open", RIGHT + "\nWith $\\frac{a}{b$.\n", 21, "braces of this formula"),
+        ("brace too many", RIGHT + "\n$$\na}\n$$\n", 21, "braces of this formula"),
+        ("display left open", RIGHT + "\n$$\na = b\n", 21, "has no other one"),
+        ("display never begun", RIGHT + "\na = b\n$$\n", 22, "has no other one"),
+        ("one dollar of money", RIGHT + "\nWith $4 of it.\n", 21, "a dollar is written \\$"),
+        ("environment left open", RIGHT + "\n$$\n\\begin{aligned} a\n$$\n", 1, "cannot be rendered: MissingEndError"),
+        ("environment never begun", RIGHT + "\n$$\na \\end{aligned}\n$$\n", 22, "is shown in a formula"),
+        ("typed svg", RIGHT + "\n<svg><path></path></svg>\n", 21, "<svg> is not used"),
+        ("typed math", RIGHT + "\n<math><mi>x</mi></math>\n", 21, "<math> is not used"),
+        ("capital tag", RIGHT + "\n<SVG></SVG>\n", 21, "<svg> is not used"),
+        ("plain div", RIGHT + "\n<div>\n\nText.\n\n</div>\n", 21, "<div> says `markdown`"),
+        ("plain details", RIGHT + "\n<details>\n<summary>More</summary>\nText.\n</details>\n", 21, "<details> says `markdown`"),
+        ("row too long", RIGHT + "\n|a|b|\n|-|-|\n|a|b|c|\n", 23, "the row has 3 columns, its table has 2"),
+        ("row too short", RIGHT + "\n|a|b|\n|-|-|\n|a|b|\n|a|\n", 24, "the row has 1 columns, its table has 2"),
+        ("unknown box", RIGHT + "\n!!! warn\n\n    Text.\n", 21, "there is no box 'warn'"),
+        ("unknown box that opens", RIGHT + "\n??? warn\n\n    Text.\n", 21, "there is no box 'warn'"),
+        ("empty box", RIGHT + '\n!!! note "Of this"\n\nText.\n', 21, "the box has no text"),
+        ("empty details", RIGHT + "\n<details markdown>\n<summary>More of it</summary>\n</details>\n", 22, "the box has no text"),
+        ("ids", RIGHT + "\n## One {#x}\n\n## Other {#x}\n", 21, "the id 'x' is on this page twice"),
+        ("seal", RIGHT + '\n<a class="verified" href="page.md">verified</a>\n', 21, "no style has the class 'verified'"),
+        ("capital class", RIGHT + '\n<span CLASS="verified">a</span>\n', 21, "no style has the class 'verified'"),
+        ("class behind an id", RIGHT + "\nText.\n{#x .verified}\n", 22, "no style has the class 'verified'"),
+        ("side without code", HEAD + PAIR.partition('<div class="right"')[0] + '<div class="right" markdown>\n\nLike this one.\n\n</div>\n</div>\n', 26, "a wrong or right example has code"),
+        ("wrong without code", RIGHT + '\n<div class="wrong" markdown>\n\nNever do this.\n\n</div>\n', 23, "a wrong or right example has code"),
+        ("two statements", RIGHT + "\nWrite `a = b; c` there.\n", 21, "inline code holds ';'"),
+        ("two lines", RIGHT + "\nWrite `a =\nb` there.\n", 21, "inline code holds '\\n'"),
+        ("import", RIGHT + "\nWrite `import torch` there.\n", 21, "inline code holds 'import t'"),
+        ("print", RIGHT + "\nWrite `print(x)` there.\n", 21, "inline code holds 'print('"),
+        ("code element with a statement", RIGHT + "\nWrite <code>def f(): pass</code> there.\n", 21, "inline code holds 'def f'"),
+        ("name in torch", RIGHT + "\nLike `torch.func.vpj(f, x)` there.\n", 21, "torch has no `torch.func.vpj`"),
+        ("name in torch.nn", RIGHT + "\nLike `nn.Liner` there.\n", 21, "torch has no `torch.nn.Liner`"),
+        ("link without its bracket", RIGHT + "\nSee [this(page.md) one.\n", 21, "'(page.md' is shown"),
+        ("item without its space", RIGHT + "\n- one\n-two `x`\n", 22, "'-' is shown"),
+        ("link without text", RIGHT + "\nSee [](page.md).\n", 21, "the link has no text"),
+        ("never closed", RIGHT + "\n<p>Some text.\n", 21, "<p> is never closed"),
+        ("not closed", RIGHT + "\nSome <span>words.\n", 21, "<span> is not closed before </p>"),
+        ("not closed in order", RIGHT + "\nSome *<span>words*.</span>\n", 21, "<span> is not closed before </em>"),
+        ("escaped brace", RIGHT + "\nOf $\\{x\\}$.\n", 21, "takes the \\ of \\{"),
+        ("closed too early", RIGHT + '\n<figure class="figure">\n<p><span>wording</p>\n</figure>\n', 22, "<span> is not closed before </p>"),
+        ("closes nothing", RIGHT + "\nSome text.</span>\n", 21, "</span> closes nothing"),
+        ("fence not shown", HEAD + "<!--\n" + DEFINES + "-->\n", 12, "the fence is not shown"),
+        *[
+            (f"install {n}", RIGHT + f"\nRun `{command}`.\n", 21, "installed from a clone")
+            for n, command in enumerate((
+                "pip3 install customgrad", "pip install -U customgrad", 'pip install "customgrad[dev]"', "uv add customgrad",
+                "uv pip install customgrad", "python -m pip  install customgrad==1", "conda install -c x customgrad",
+            ))
+        ],
+        ("install as a command", RIGHT + "\n```console\npip install customgrad\n```\n", 22, "installed from a clone"),
+        *[(f"unfinished {n}", RIGHT + f"\n{word}: this.\n", 21, "what exists") for n, word in enumerate(("TODO", "TBD", "WIP", "FIXME", "Work in progress", "<!-- todo -->"))],
         ("soon", RIGHT + "\nMore is coming soon.\n", 21, "what exists"),
     ],
 )  # fmt: skip
@@ -237,6 +347,49 @@ def test_a_wrong_page_is_found(project, name, text, line, said):
     assert any(p.startswith(f"docs/page.md:{line}: ") and said in p for p in found), (
         "\n".join(found) or "nothing found"
     )
+
+
+LEFT = {
+    "command": "Then \\\\foo of it.", "dollar": "A \\$ of it.", "bold": "Some __x of it.", "emphasis": "Some *x of it.",
+    "backtick": "A ` of it.", "strike": "Some ~~x~~ of it.", "template": "Some {% x of it.", "link": "See [The solution].",
+    "footnote": "See this.[^x]", "attribute": "Some text. {#x} More.", "admonition": "Then ??? it.",
+    "snippet": "A --8<-- of it.", "icon": "A :smile: of it.", "table": "| a | b |", "entity": "An &amp;nbsp; of it.",
+    "tag": "An &lt;b> of it.", "list": "It has:\n- one\n- two", "heading": "<p>\n## Text\n</p>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", rendered.LEFTOVERS)
+def test_each_leftover_is_found(project, monkeypatch, name):
+    monkeypatch.setattr(rendered, "LEFTOVERS", {name: rendered.LEFTOVERS[name]})
+    page, text = project / "docs" / "page.md", f"{RIGHT}\n{LEFT[name]}\n"
+    found = list(rendered.leftovers(page, text))
+    assert len(found) == 1, found
+    assert found[0].startswith(("docs/page.md:21: ", "docs/page.md:22: ")), found
+
+
+QUANTITIES = {
+    "rate": "77 GB/s, 77 bytes per second, seventy-seven gigabytes a second", "bit": "77 bits, 77 bit, seventy-seven bits",
+    "byte": "77 bytes, 77-byte, 77B, seventy-seven bytes", "kilobyte": "77 kB, 77 KiB, 77 kilobytes",
+    "megabyte": "77 MB, 77-MiB, 77 mebibytes", "gigabyte": "77 GB, 77 GiB, 77-gigabyte", "terabyte": "77 TB, 77 TiB, 77 terabytes",
+    "nanosecond": "77 ns, 77 nanoseconds", "microsecond": "77 µs, 77 μs, 77 us, 77 microseconds",
+    "millisecond": "77 ms, 77ms, 77 milliseconds", "second": "77 s, 77s, 77 second, seventy-seven seconds",
+    "minute": "77 min, 77 minutes, seventy-seven minutes", "hour": "77 h, 77 hours", "day": "77 days, 77 day, seventy-seven days",
+    "percent": "77%, 77 %, 77 per cent, 77 percent, 77 percentage points", "per mille": "77‰, 77 per mille",
+    "pixel": "77 px, 77px", "operation": "77 FLOPs, 77 GFLOP/s, 77 TFLOPs",
+    "times": "77×, 77 × as much, 77x, 77 times, 77-fold, seventy-sevenfold",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", numbers.UNITS)
+def test_each_unit_wants_its_number_beside_it(project, unit):
+    page, phrases = project / "docs" / "page.md", QUANTITIES[unit].split(", ")
+    digits = [phrase.replace("seventy-seven", "77 ").replace("  ", " ") for phrase in phrases]
+    others = [phrase.replace("77", "4") for phrase in digits]
+    said = "".join(f"\nIt is {phrase} of it.\n" for phrase in phrases)
+    for held in (["of", "it", "77 things", *others], ["77"]):
+        found = list(numbers.quantities(page, shown("\n".join(held)) + said))
+        assert len(found) == len(phrases), "\n".join(found)
+    assert list(numbers.quantities(page, shown("\n".join(digits)) + said)) == []
 
 
 @pytest.mark.parametrize(
@@ -281,6 +434,14 @@ def test_pages_and_lessons_come_in_pairs(project):
     )
     write(lessons / "part" / "other.py", "")
     assert list(audit.lessons_and_pages(docs, lessons)) == []
+    for name in audit.NO_LESSON:
+        write(docs / name, RIGHT)
+    assert list(audit.lessons_and_pages(docs, lessons)) == []
+    write(lessons / "reference" / "checks.py", "")
+    assert [p.partition(", ")[0] for p in audit.lessons_and_pages(docs, lessons)] == [
+        "docs/reference/checks.md:1: the page has a lesson"
+    ]
+    (lessons / "reference" / "checks.py").unlink()
     (docs / "page.md").unlink()
     assert "customgrad/lessons/page.py:1: the lesson has no page" in next(
         audit.lessons_and_pages(docs, lessons)

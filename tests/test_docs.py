@@ -41,7 +41,10 @@ ROOT_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
 @pytest.mark.parametrize(
     "check",
-    [audit.fence_languages, audit.other_code, audit.wording, rendered.markup, rendered.leftovers, rendered.links],
+    [
+        audit.fence_languages, audit.other_code, *audit.TYPED_CHECKS, audit.wording,
+        rendered.markup, rendered.inline, rendered.leftovers, rendered.links,
+    ],
     ids=lambda check: check.__name__,
 )  # fmt: skip
 @pytest.mark.parametrize("name", ROOT_PAGES)
@@ -50,7 +53,7 @@ def test_what_the_repository_shows(name, check):
     report(check(page, page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("check", rendered.EXAMPLE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", audit.EXAMPLE_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("example", sorted((pages.ROOT / "examples").glob("*.py")), ids=ids)
 def test_the_prose_of_examples(example, check):
     report(check(example, rendered.example_prose(example)))
@@ -59,6 +62,7 @@ def test_the_prose_of_examples(example, check):
 def test_the_site_has_its_pages():
     names = {p.relative_to(pages.DOCS).as_posix() for p in PAGES}
     assert {"index.md", "relu/problem.md", "backprop/broken.md", "reference/checks.md"} <= names
+    assert names >= audit.NO_LESSON
 
 
 def headings(page):

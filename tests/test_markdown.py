@@ -402,3 +402,9 @@ def test_code_that_looks_like_markup_is_left_alone(render, tmp_path):
     assert codes(page) == [code]
     assert "✗" not in page
     assert 'class="table"' not in page
+
+
+def test_a_dollar_beside_formulas(render):
+    page = render(r"It costs \$4, or $x$ times \$4.")
+    assert "It costs $4, or <math" in page
+    assert page.endswith("times $4.</p>")
