@@ -283,7 +283,7 @@ def marked():
             (y + g**2).backward()
             print(x.grad.item(), "without an error")
         except RuntimeError as error:
-            print("RuntimeError:", error)
+            print(*str(error).split(" that "), sep="\nthat ")
     # --8<-- [end:marked]
 
 
