@@ -6,7 +6,10 @@ from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.rounding import RoundSTE, round_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
+from customgrad.functions.sincos import SinCos, sincos
 from customgrad.functions.sinh import Sinh, sinh
+from customgrad.functions.sort import Sort, sort
+from customgrad.functions.topk import TopK, topk
 
 __all__ = [
     "Cube",
@@ -19,7 +22,10 @@ __all__ = [
     "RoundSTE",
     "SiLU",
     "SiLUForwardMode",
+    "SinCos",
     "Sinh",
+    "Sort",
+    "TopK",
     "cube",
     "custom_relu",
     "custom_relu_demo",
@@ -27,5 +33,8 @@ __all__ = [
     "linear",
     "round_ste",
     "silu",
+    "sincos",
     "sinh",
+    "sort",
+    "topk",
 ]
