@@ -41,12 +41,16 @@ class Sort(torch.autograd.Function):
     def setup_context(ctx, inputs, outputs):
         _, indices = outputs
         ctx.mark_non_differentiable(indices)
+        # Or backward is handed int64 zeros for the indices.
+        ctx.set_materialize_grads(False)
         if ctx.needs_input_grad[0]:
             ctx.save_for_backward(indices)
         ctx.dim = inputs[1]
 
     @staticmethod
     def backward(ctx, grad_values, _):
+        if grad_values is None:
+            return None, None, None, None
         (indices,) = ctx.saved_tensors
         # Every place is written once: what stood there is no matter.
         grad_input = grad_values.scatter(ctx.dim, indices, grad_values)

@@ -40,12 +40,16 @@ class TopK(torch.autograd.Function):
         input, _, dim, _, _ = inputs
         _, indices = outputs
         ctx.mark_non_differentiable(indices)
+        # Or backward is handed int64 zeros for the indices.
+        ctx.set_materialize_grads(False)
         if ctx.needs_input_grad[0]:
             ctx.save_for_backward(indices)
         ctx.shape, ctx.dim = input.shape, dim
 
     @staticmethod
     def backward(ctx, grad_values, _):
+        if grad_values is None:
+            return None, None, None, None, None
         (indices,) = ctx.saved_tensors
         # One number, expanded: only scatter makes a full tensor.
         zeros = grad_values.new_zeros(()).expand(ctx.shape)

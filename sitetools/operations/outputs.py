@@ -17,7 +17,9 @@ def two_largest(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return values, indices
 
 
-ROWS = Bench({"10×10": lambda: rows(10, 10), "1000×1000": lambda: rows(1000, 1000)}, lambda: rows(1000, 1000))
+ROWS = Bench(
+    {"10×10": lambda: rows(10, 10), "1000×1000": lambda: rows(1000, 1000)}, lambda: rows(1000, 1000)
+)
 
 OPERATIONS = (
     Operation(
