@@ -151,6 +151,7 @@ def test_the_tools_are_set_to_be_strict():
 
 
 DEFAULTS = {
+    "Affine": {},
     "Cube": {},
     "CubeForwardMode": {},
     "CustomLinear": {"bias": True, "device": None, "dtype": None},
@@ -165,6 +166,8 @@ DEFAULTS = {
     "Sinh": {},
     "Sort": {},
     "TopK": {},
+    "TreeNorm": {},
+    "affine": {"weight": None, "bias": None},
     "cube": {},
     "custom_relu": {},
     "custom_relu_demo": {"values": None},
@@ -176,6 +179,8 @@ DEFAULTS = {
     "sinh": {},
     "sort": {"dim": -1, "descending": False, "stable": False},
     "topk": {"dim": -1, "largest": True, "sorted": True},
+    "tree_apply": {},
+    "tree_norm": {},
     "MLP": {},
     "GradientRecord": {},
     "regression_data": {"n": 64, "noise": 0.1},

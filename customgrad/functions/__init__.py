@@ -1,8 +1,10 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
+from customgrad.functions.affine import Affine, affine
 from customgrad.functions.cube import Cube, CubeForwardMode, cube
 from customgrad.functions.exp import Exp, ExpForwardMode, exp
 from customgrad.functions.linear import CustomLinear, Linear, linear
+from customgrad.functions.pytree import TreeNorm, tree_apply, tree_norm
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.rounding import RoundSTE, round_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
@@ -12,6 +14,7 @@ from customgrad.functions.sort import Sort, sort
 from customgrad.functions.topk import TopK, topk
 
 __all__ = [
+    "Affine",
     "Cube",
     "CubeForwardMode",
     "CustomLinear",
@@ -26,6 +29,8 @@ __all__ = [
     "Sinh",
     "Sort",
     "TopK",
+    "TreeNorm",
+    "affine",
     "cube",
     "custom_relu",
     "custom_relu_demo",
@@ -37,4 +42,6 @@ __all__ = [
     "sinh",
     "sort",
     "topk",
+    "tree_apply",
+    "tree_norm",
 ]

@@ -32,9 +32,7 @@ class Sort(torch.autograd.Function):
                 "Sort: input must be a float tensor, "
                 f"got {input.dtype}; use one such as torch.float32"
             )
-        values, indices = torch.sort(
-            input, dim=dim, descending=descending, stable=stable
-        )
+        values, indices = torch.sort(input, dim=dim, descending=descending, stable=stable)
         return values, indices
 
     @staticmethod
