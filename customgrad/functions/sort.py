@@ -32,7 +32,8 @@ class Sort(torch.autograd.Function):
                 "Sort: input must be a float tensor, "
                 f"got {input.dtype}; use one such as torch.float32"
             )
-        values, indices = torch.sort(input, dim=dim, descending=descending, stable=stable)
+        order = {"descending": descending, "stable": stable}
+        values, indices = torch.sort(input, dim=dim, **order)
         return values, indices
 
     @staticmethod
