@@ -71,8 +71,8 @@ def tree_apply(function, tree, *options):
     tensors = [x for _, x in flatten(tree, "tree_apply: tree")]
     if not tensors:
         raise ValueError(
-            "tree_apply: tree must hold a tensor, got none in a "
-            f"{type(tree).__name__}; leave out the call for an empty tree"
+            "tree_apply: tree must hold a tensor, got none in "
+            f"a {type(tree).__name__}; make no call for an empty tree"
         )
     result = function.apply(*options, *tensors)
     if not isinstance(result, tuple):
@@ -170,8 +170,8 @@ def tree_norm(tree: Any) -> torch.Tensor:
     leaves = flatten(tree, "tree_norm: tree")
     if not leaves:
         raise ValueError(
-            "tree_norm: tree must hold a tensor, got none in a "
-            f"{type(tree).__name__}; leave out the call for an empty tree"
+            "tree_norm: tree must hold a tensor, got none in "
+            f"a {type(tree).__name__}; make no call for an empty tree"
         )
     for where, x in leaves:
         if not x.is_floating_point():
