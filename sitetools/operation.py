@@ -51,7 +51,9 @@ class Operation:
     apply: Call | None = None
     """How `function.apply` is told the same, if not by the inputs and then the options' values."""
     through: Call | None = None
-    """Called with `wrapper` and the inputs, where the wrapper must not get the inputs themselves (in place)."""
+    """Called with `wrapper` and the inputs, where the wrapper must not get the inputs themselves, one by one."""
+    first: str = "input"
+    """How its errors name the first input: a regular expression."""
     variant: str = ""
     """What is special about this entry, where an operation has several."""
     file: str = ""
