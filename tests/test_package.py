@@ -151,10 +151,19 @@ def test_the_tools_are_set_to_be_strict():
 
 
 DEFAULTS = {
+    "ClipGradientNorm": {},
+    "ClipGradientValue": {},
+    "ReverseGradient": {},
+    "ScaleGradient": {},
+    "clip_gradient_norm": {},
+    "clip_gradient_value": {},
+    "reverse_gradient": {"scale": 1.0},
+    "scale_gradient": {},
     "CustomLinear": {"bias": True, "device": None, "dtype": None},
     "CustomReLU": {},
     "Linear": {},
     "RoundSTE": {},
+    "RoundSTEForwardMode": {},
     "SiLU": {},
     "SiLUForwardMode": {},
     "custom_relu": {},

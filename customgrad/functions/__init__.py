@@ -1,20 +1,37 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
+from customgrad.functions.clipping import (
+    ClipGradientNorm,
+    ClipGradientValue,
+    clip_gradient_norm,
+    clip_gradient_value,
+)
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
-from customgrad.functions.rounding import RoundSTE, round_ste
+from customgrad.functions.reversal import ReverseGradient, reverse_gradient
+from customgrad.functions.rounding import RoundSTE, RoundSTEForwardMode, round_ste
+from customgrad.functions.scaling import ScaleGradient, scale_gradient
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 
 __all__ = [
+    "ClipGradientNorm",
+    "ClipGradientValue",
     "CustomLinear",
     "CustomReLU",
     "Linear",
+    "ReverseGradient",
     "RoundSTE",
+    "RoundSTEForwardMode",
+    "ScaleGradient",
     "SiLU",
     "SiLUForwardMode",
+    "clip_gradient_norm",
+    "clip_gradient_value",
     "custom_relu",
     "custom_relu_demo",
     "linear",
+    "reverse_gradient",
     "round_ste",
+    "scale_gradient",
     "silu",
 ]
