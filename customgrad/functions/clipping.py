@@ -72,13 +72,13 @@ class ClipGradientNorm(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
+        g = grad_output
         # Squares overflow long before numbers do: float64 has room.
-        norm = torch.linalg.vector_norm(grad_output, dtype=torch.float64)
+        norm = torch.linalg.vector_norm(g, dtype=torch.float64)
         # No longer than max_norm: the factor is 1, exactly.
         factor = ctx.max_norm / norm.clamp(min=ctx.max_norm)
         # A 0-d gradient times this float64 would be float64.
-        grad_input = grad_output * factor
-        return grad_input.to(grad_output.dtype), None
+        return (g * factor).to(g.dtype), None
 
 
 # --8<-- [end:ClipGradientNorm]

@@ -50,7 +50,7 @@ direct(RoundSTE)
 
 # --8<-- [start:RoundSTEForwardMode]
 class RoundSTEForwardMode(RoundSTE):
-    """RoundSTE with a jvp, which torch.compile(fullgraph=True) refuses."""
+    """With a jvp, which torch.compile(fullgraph=True) refuses."""
 
     @staticmethod
     def jvp(ctx, tangent):

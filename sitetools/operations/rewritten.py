@@ -20,7 +20,7 @@ def scaled_by_detach(x: torch.Tensor, scale: float) -> torch.Tensor:
 
 def hooked(x: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
     """Return x, with a hook that changes its gradient."""
-    y = x.view_as(x)
+    y: torch.Tensor = x.view_as(x)
     if y.requires_grad:
         y.register_hook(change)
     return y
@@ -28,7 +28,8 @@ def hooked(x: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]) -> t
 
 def within_norm(grad: torch.Tensor, max_norm: float) -> torch.Tensor:
     """Return a gradient cut to the norm, as `clip_grad_norm_` writes it, without the 1e-6."""
-    return grad * (max_norm / torch.linalg.vector_norm(grad)).clamp(max=1.0)
+    factor: torch.Tensor = (max_norm / torch.linalg.vector_norm(grad)).clamp(max=1.0)
+    return grad * factor
 
 
 def reversal(scale: float, variant: str = "") -> Operation:
