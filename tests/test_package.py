@@ -151,10 +151,12 @@ def test_the_tools_are_set_to_be_strict():
 
 
 DEFAULTS = {
+    "ClampSTE": {},
     "ClipGradientNorm": {},
     "ClipGradientValue": {},
     "ReverseGradient": {},
     "ScaleGradient": {},
+    "clamp_ste": {"gated": False},
     "clip_gradient_norm": {},
     "clip_gradient_value": {},
     "reverse_gradient": {"scale": 1.0},
@@ -164,12 +166,14 @@ DEFAULTS = {
     "Linear": {},
     "RoundSTE": {},
     "RoundSTEForwardMode": {},
+    "SignSTE": {},
     "SiLU": {},
     "SiLUForwardMode": {},
     "custom_relu": {},
     "custom_relu_demo": {"values": None},
     "linear": {"bias": None},
     "round_ste": {},
+    "sign_ste": {},
     "silu": {},
     "MLP": {},
     "GradientRecord": {},

@@ -1,5 +1,6 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
+from customgrad.functions.clamp import ClampSTE, clamp_ste
 from customgrad.functions.clipping import (
     ClipGradientNorm,
     ClipGradientValue,
@@ -11,9 +12,11 @@ from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.reversal import ReverseGradient, reverse_gradient
 from customgrad.functions.rounding import RoundSTE, RoundSTEForwardMode, round_ste
 from customgrad.functions.scaling import ScaleGradient, scale_gradient
+from customgrad.functions.sign import SignSTE, sign_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 
 __all__ = [
+    "ClampSTE",
     "ClipGradientNorm",
     "ClipGradientValue",
     "CustomLinear",
@@ -25,6 +28,8 @@ __all__ = [
     "ScaleGradient",
     "SiLU",
     "SiLUForwardMode",
+    "SignSTE",
+    "clamp_ste",
     "clip_gradient_norm",
     "clip_gradient_value",
     "custom_relu",
@@ -33,5 +38,6 @@ __all__ = [
     "reverse_gradient",
     "round_ste",
     "scale_gradient",
+    "sign_ste",
     "silu",
 ]

@@ -66,9 +66,19 @@ def by_norm(max_norm: float, variant: str = "", *, reached: bool) -> Operation:
     )  # fmt: skip
 
 
+def straight_through(hard: torch.Tensor, soft: torch.Tensor) -> torch.Tensor:
+    """Return the values of the one and the gradient of the other, in one line."""
+    return soft + (hard - soft).detach()
+
+
+def clamped(x: torch.Tensor) -> torch.Tensor:
+    """Return x between the bounds of the entries below."""
+    return x.clamp(-0.5, 0.7)
+
+
 OPERATIONS = (
     Operation(
-        "rounding", functions.RoundSTE, functions.round_ste, lambda x: x + (x.round() - x).detach(),
+        "rounding", functions.RoundSTE, functions.round_ste, lambda x: straight_through(x.round(), x),
         derivative=False, forward_mode=functions.RoundSTEForwardMode,
     ),
     reversal(1.0),
@@ -79,4 +89,16 @@ OPERATIONS = (
     by_value(1.5, "where some pass", reached=False),
     by_norm(0.5, reached=True),
     by_norm(100.0, "where all pass", reached=False),
+    Operation(
+        "sign", functions.SignSTE, functions.sign_ste,
+        lambda x: straight_through(x.sign(), x.clamp(-1, 1)), derivative=False,
+    ),
+    Operation(
+        "clamp", functions.ClampSTE, functions.clamp_ste, lambda x: straight_through(clamped(x), x),
+        options={"min": -0.5, "max": 0.7, "gated": False}, derivative=False,
+    ),
+    Operation(
+        "clamp", functions.ClampSTE, functions.clamp_ste, clamped, clamped,
+        options={"min": -0.5, "max": 0.7, "gated": True}, variant="gated",
+    ),
 )  # fmt: skip
