@@ -1,11 +1,12 @@
 """Rewritten gradients: backward is not the derivative of forward, on purpose."""
 
+import math
 from collections.abc import Callable
 
 import torch
 
 from customgrad import functions
-from sitetools.operation import Operation
+from sitetools.operation import Bench, Operation
 
 
 def reversed_by_detach(x: torch.Tensor, scale: float) -> torch.Tensor:
@@ -76,6 +77,87 @@ def clamped(x: torch.Tensor) -> torch.Tensor:
     return x.clamp(-0.5, 0.7)
 
 
+def spiking(
+    surrogate: str, slope: float, smooth: Callable[[torch.Tensor], torch.Tensor]
+) -> Operation:
+    """Return an entry, with the step whose slope is taken."""
+    return Operation(
+        "spike", functions.Spike, functions.spike,
+        lambda x: straight_through((x > 0).to(x.dtype), smooth(x)),
+        options={"surrogate": surrogate, "slope": slope}, derivative=False,
+        variant="" if surrogate == "fast_sigmoid" else surrogate,
+    )  # fmt: skip
+
+
+def quantised_by_hooks(
+    x: torch.Tensor, step: torch.Tensor, qmin: int, qmax: int, scale: float
+) -> torch.Tensor:
+    """Return LSQ with the paper's gradients, equations 3 and 5, in hooks, so that they have derivatives."""
+    v = x / step
+    q = v.detach().clamp(qmin, qmax).round()
+    inside = (v > qmin) & (v < qmax)
+    slope = scale * torch.where(inside, q - v, q)
+    by_x = hooked(x, lambda g: g * inside)
+    by_step = hooked(step.expand_as(x), lambda g: g * slope)
+    return (q * step).detach() + (by_x - by_x.detach()) + (by_step - by_step.detach())
+
+
+def quantised_by_detach(
+    x: torch.Tensor, step: torch.Tensor, qmin: int, qmax: int, scale: float
+) -> torch.Tensor:
+    """Return LSQ as the paper's appendix writes it; other second derivatives."""
+    step = scaled_by_detach(step, scale)
+    v = (x / step).clamp(qmin, qmax)
+    return straight_through(v.round(), v) * step
+
+
+def with_step(count: int) -> Callable[[], tuple[torch.Tensor, ...]]:
+    """Return what makes that many values, and a step."""
+    return lambda: (torch.randn(count), torch.tensor(0.3))
+
+
+def two(*shape: int) -> Callable[[], tuple[torch.Tensor, ...]]:
+    """Return what makes two inputs of that shape."""
+    return lambda: (torch.randn(shape), torch.randn(shape))
+
+
+def quantising(
+    variant: str, steps: tuple[int, ...], qmin: int, qmax: int, scale: float
+) -> Operation:
+    """Return an entry, with one step or several."""
+    return Operation(
+        "lsq", functions.LSQ, functions.lsq,
+        lambda x, step: quantised_by_hooks(x, step, qmin, qmax, scale),
+        inputs=lambda draw: (draw(3, 3), draw(*steps).abs() + 0.3), elementwise=False, derivative=False,
+        options={"qmin": qmin, "qmax": qmax, "gradient_scale": scale}, variant=variant,
+        bench=Bench(
+            {"10": with_step(10), "1e5": with_step(10**5), "1e7": with_step(10**7)}, with_step(10**6),
+            composed=lambda x, step: quantised_by_detach(x, step, qmin, qmax, scale),
+        ),
+    )  # fmt: skip
+
+
+def chosen(logits: torch.Tensor, noise: torch.Tensor, temperature: float, dim: int) -> torch.Tensor:
+    """Return a one-hot sample, composed."""
+    soft = ((logits + noise) / temperature).softmax(dim)
+    index = soft.detach().argmax(dim, keepdim=True)
+    return straight_through(torch.zeros_like(soft).scatter(dim, index, 1.0), soft)
+
+
+def choosing(temperature: float, dim: int, variant: str = "") -> Operation:
+    """Return an entry."""
+    return Operation(
+        "gumbel", functions.GumbelSoftmaxSTE, functions.gumbel_softmax_ste,
+        lambda x, noise: chosen(x, noise, temperature, dim),
+        inputs=lambda draw: (draw(3, 3), draw(3, 3)), elementwise=False, derivative=False, computed=1,
+        options={"temperature": temperature, "dim": dim}, variant=variant,
+        apply=lambda apply, x, noise: apply(x, noise, temperature, dim)[0],
+        bench=Bench(
+            {"1×10": two(1, 10), "1000×100": two(1000, 100), "10000×1000": two(10000, 1000)}, two(1000, 1000),
+        ),
+    )  # fmt: skip
+
+
 OPERATIONS = (
     Operation(
         "rounding", functions.RoundSTE, functions.round_ste, lambda x: straight_through(x.round(), x),
@@ -101,4 +183,10 @@ OPERATIONS = (
         "clamp", functions.ClampSTE, functions.clamp_ste, clamped, clamped,
         options={"min": -0.5, "max": 0.7, "gated": True}, variant="gated",
     ),
+    spiking("fast_sigmoid", 25.0, lambda x: x / (1 + 25.0 * x.abs())),
+    spiking("arctan", 2.0, lambda x: torch.atan(math.pi * x) / math.pi),
+    quantising("", (), -2, 3, 0.5),
+    quantising("with a step for each row", (3, 1), 0, 2, 1.0),
+    choosing(0.7, -1),
+    choosing(2.0, 0, "along the first dimension"),
 )  # fmt: skip
