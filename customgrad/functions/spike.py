@@ -51,13 +51,15 @@ class Spike(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         (input,) = ctx.saved_tensors
-        # Squares pass the end of float16 at 256, of float32 at 1e19.
+        # Squares soon exceed float16; in float32 1 / inf is 0, rightly.
         x = input if input.dtype == torch.float64 else input.float()
         if ctx.surrogate == "fast_sigmoid":
             root = 1 / (1 + ctx.slope * x.abs())
             slope = root * root
         else:
-            z = (math.pi / 2 * ctx.slope * x).clamp(-1e18, 1e18)
+            # At infinity, too, the derivative of z * z is to be a number.
+            top = torch.finfo(x.dtype).max
+            z = (math.pi / 2 * ctx.slope * x).clamp(-top, top)
             slope = ctx.slope / 2 / (1 + z * z)
         return (grad_output * slope).to(input.dtype), None, None
 
@@ -86,8 +88,8 @@ def spike(
         The input: as many bytes per element as its dtype has, 4 in float32.
 
     Conventions:
-        At 0 there is no spike. NaN is carried. Backward is computed in float32, or float64,
-        and neither overflows nor divides by 0: at infinity the slope is 0. Backward is
+        At 0 and at NaN there is no spike; at NaN the gradient is NaN. Backward is computed in
+        float32, or float64, and far from 0 its slope goes to 0, at infinity, too. Backward is
         linear in the cotangent and can itself be differentiated; at 0 the fast sigmoid has
         a kink, and the derivative of its slope is taken as 0. The gradient is not the
         derivative of the output: ``gradcheck`` refuses it, and should.
