@@ -57,7 +57,7 @@ class Spike(torch.autograd.Function):
             root = 1 / (1 + ctx.slope * x.abs())
             slope = root * root
         else:
-            # At infinity, too, the derivative of z * z is to be a number.
+            # A finite z: the derivative of z * z is then a number.
             top = torch.finfo(x.dtype).max
             z = (math.pi / 2 * ctx.slope * x).clamp(-top, top)
             slope = ctx.slope / 2 / (1 + z * z)

@@ -102,7 +102,9 @@ def special():
     from customgrad.functions import gumbel_softmax_ste
 
     inf, nan = torch.inf, torch.nan
-    logits = torch.tensor([[0.0, 0.0, -1.0], [-inf, 1.0, -inf], [0.0, nan, 1.0], [-inf] * 3])
+    tie, mask = [0.0, 0.0, -1.0], [-inf, 1.0, -inf]
+    bad, none = [0.0, nan, 1.0], [-inf, -inf, -inf]
+    logits = torch.tensor([tie, mask, bad, none])
     print(gumbel_softmax_ste(logits, torch.zeros(4, 3)))
     # --8<-- [end:special]
 

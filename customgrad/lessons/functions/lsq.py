@@ -63,7 +63,8 @@ def train():
         y = lsq(weight, step, qmin=-8, qmax=qmax, gradient_scale=scale)
         loss = (y - weight).square().sum()
         if n % 100 == 0:
-            print(f"step {step.item():.2f}  error {loss.item() / y.numel():.3f}")
+            error = loss.item() / y.numel()
+            print(f"step {step.item():.2f}  error {error:.3f}")
         sgd.zero_grad()
         loss.backward()
         sgd.step()
@@ -128,7 +129,10 @@ def kept():
         v = (x / step).clamp(-2, 3)
         return (v + (v.round() - v).detach()) * step
 
-    print("lsq     ", kept(lambda x: lsq(x, step, qmin=-2, qmax=3)), "bytes")
+    def ours(x):
+        return lsq(x, step, qmin=-2, qmax=3)
+
+    print("lsq     ", kept(ours), "bytes")
     print("composed", kept(composed), "bytes")
     # --8<-- [end:kept]
 

@@ -55,7 +55,8 @@ def adam():
             scale_gradient(w, scale=scale).square().backward()
             step.step()
             moved = 5 - w.item()
-            print(f"{optimizer.__name__:4}  scale {scale}  moved {moved:.2f}")
+            name = optimizer.__name__
+            print(f"{name:4}  scale {scale}  moved {moved:.2f}")
     # --8<-- [end:adam]
 
 
