@@ -27,6 +27,8 @@ class Bench:
     """Makes the inputs at which bytes are counted, per element of the first of them."""
     cases: Mapping[str, Call] = field(default_factory=dict)
     """Further ways to compute the same, by the words that the table shows."""
+    composed: Call | None = None
+    """What "composed" means in the tables, where one would write something else than the reference."""
     half: str = ""
     """The size that is measured in bfloat16, too."""
 

@@ -1,46 +1,78 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
 from customgrad.functions.affine import Affine, affine
+from customgrad.functions.clamp import ClampSTE, clamp_ste
+from customgrad.functions.clipping import (
+    ClipGradientNorm,
+    ClipGradientValue,
+    clip_gradient_norm,
+    clip_gradient_value,
+)
 from customgrad.functions.cube import Cube, CubeForwardMode, cube
 from customgrad.functions.exp import Exp, ExpForwardMode, exp
+from customgrad.functions.gumbel import GumbelSoftmaxSTE, gumbel_softmax_ste
 from customgrad.functions.linear import CustomLinear, Linear, linear
+from customgrad.functions.lsq import LSQ, lsq
 from customgrad.functions.pytree import TreeNorm, tree_apply, tree_norm
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
-from customgrad.functions.rounding import RoundSTE, round_ste
+from customgrad.functions.reversal import ReverseGradient, reverse_gradient
+from customgrad.functions.rounding import RoundSTE, RoundSTEForwardMode, round_ste
+from customgrad.functions.scaling import ScaleGradient, scale_gradient
+from customgrad.functions.sign import SignSTE, sign_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 from customgrad.functions.sincos import SinCos, sincos
 from customgrad.functions.sinh import Sinh, sinh
 from customgrad.functions.sort import Sort, sort
+from customgrad.functions.spike import Spike, spike
 from customgrad.functions.topk import TopK, topk
 
 __all__ = [
+    "LSQ",
     "Affine",
+    "ClampSTE",
+    "ClipGradientNorm",
+    "ClipGradientValue",
     "Cube",
     "CubeForwardMode",
     "CustomLinear",
     "CustomReLU",
     "Exp",
     "ExpForwardMode",
+    "GumbelSoftmaxSTE",
     "Linear",
+    "ReverseGradient",
     "RoundSTE",
+    "RoundSTEForwardMode",
+    "ScaleGradient",
     "SiLU",
     "SiLUForwardMode",
+    "SignSTE",
     "SinCos",
     "Sinh",
     "Sort",
+    "Spike",
     "TopK",
     "TreeNorm",
     "affine",
+    "clamp_ste",
+    "clip_gradient_norm",
+    "clip_gradient_value",
     "cube",
     "custom_relu",
     "custom_relu_demo",
     "exp",
+    "gumbel_softmax_ste",
     "linear",
+    "lsq",
+    "reverse_gradient",
     "round_ste",
+    "scale_gradient",
+    "sign_ste",
     "silu",
     "sincos",
     "sinh",
     "sort",
+    "spike",
     "topk",
     "tree_apply",
     "tree_norm",

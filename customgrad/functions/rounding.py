@@ -15,8 +15,9 @@ import torch
 
 # --8<-- [end:imports]
 from customgrad.functions._direct import direct
+from customgrad.functions._forward import one_level
 
-__all__ = ["RoundSTE", "round_ste"]
+__all__ = ["RoundSTE", "RoundSTEForwardMode", "round_ste"]
 
 
 # --8<-- [start:RoundSTE]
@@ -47,6 +48,19 @@ class RoundSTE(torch.autograd.Function):
 direct(RoundSTE)
 
 
+# --8<-- [start:RoundSTEForwardMode]
+class RoundSTEForwardMode(RoundSTE):
+    """With a jvp, which torch.compile(fullgraph=True) refuses."""
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent.view_as(tangent)
+
+
+# --8<-- [end:RoundSTEForwardMode]
+direct(one_level(RoundSTEForwardMode))
+
+
 # --8<-- [start:round_ste]
 def round_ste(input: torch.Tensor) -> torch.Tensor:
     """Return round(input), elementwise, with the gradient of the identity, through ``RoundSTE``.
@@ -62,7 +76,8 @@ def round_ste(input: torch.Tensor) -> torch.Tensor:
         Halves go to the even neighbour, as in ``torch.round``. NaN and infinity stay what
         they are, and the gradient passes there, too. Backward is linear in the cotangent and
         does not depend on the input: the second derivative is 0. The gradient is not the
-        derivative of the output, which is 0: ``gradcheck`` refuses it, and should.
+        derivative of the output, which is 0: ``gradcheck`` refuses it, and should. Forward
+        mode (``jvp``), in which the tangent passes, has ``RoundSTEForwardMode``.
 
     Returns:
         A new tensor of the input's shape and dtype.

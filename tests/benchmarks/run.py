@@ -118,7 +118,7 @@ def cases_of(operation):
     """Return case → call: this package's, the further ones, composed, and torch's own."""
     calls = {"custom": operation.call, **operation.bench.cases}
     if operation.reference is not operation.builtin:
-        calls["composed"] = operation.reference
+        calls["composed"] = operation.bench.composed or operation.reference
     return calls | ({"builtin": operation.builtin} if operation.builtin else {})
 
 

@@ -455,10 +455,11 @@ def test_checkpoint_is_what_that_probe_calls(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "operation", [o for o in OPERATIONS if o.bench.cases], ids=lambda o: o.label
+    "operation", [o for o in OPERATIONS if o.bench.cases or o.bench.composed], ids=lambda o: o.label
 )
 def test_what_it_is_measured_beside_computes_the_same(operation):
-    for case, call in operation.bench.cases.items():
+    composed = {"composed": operation.bench.composed} if operation.bench.composed else {}
+    for case, call in {**operation.bench.cases, **composed}.items():
         inputs = operation.sample()
         found = catalogue.gradients(call, inputs)
         expected = catalogue.gradients(operation.reference, inputs)

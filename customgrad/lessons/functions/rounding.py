@@ -1,5 +1,11 @@
 """Rounding, straight through: used in a small quantiser, and compared with what autograd does."""
 
+# --8<-- [start:base]
+import torch
+from customgrad.functions import RoundSTE
+
+# --8<-- [end:base]
+
 
 def use():
     # --8<-- [start:use]
@@ -101,6 +107,18 @@ def twice():
     # --8<-- [end:twice]
 
 
+def forward():
+    # --8<-- [start:forward]
+    import torch
+    from customgrad.functions import RoundSTEForwardMode
+
+    x = torch.tensor([-1.6, 0.4])
+    tangent = torch.tensor([1.0, 10.0])
+    call = RoundSTEForwardMode.apply
+    print(torch.func.jvp(call, (x,), (tangent,)))
+    # --8<-- [end:forward]
+
+
 def main():
     use()
     plain()
@@ -109,6 +127,7 @@ def main():
     conventions()
     kept()
     twice()
+    forward()
 
 
 if __name__ == "__main__":
