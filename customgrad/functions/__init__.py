@@ -1,5 +1,6 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
+from customgrad.functions.leaky import LeakyReLU, leaky_relu
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.rounding import RoundSTE, round_ste
@@ -8,12 +9,14 @@ from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 __all__ = [
     "CustomLinear",
     "CustomReLU",
+    "LeakyReLU",
     "Linear",
     "RoundSTE",
     "SiLU",
     "SiLUForwardMode",
     "custom_relu",
     "custom_relu_demo",
+    "leaky_relu",
     "linear",
     "round_ste",
     "silu",
