@@ -103,7 +103,8 @@ def chain():
     from torch.nn import functional as F
     from customgrad.functions import leaky_relu
 
-    layers = torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(8)))
+    eight = [torch.nn.Linear(64, 64) for _ in range(8)]
+    layers = torch.nn.Sequential(*eight)
 
     def kept(activation):
         """Bytes kept for backward, beside input and parameters."""
