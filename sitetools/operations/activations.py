@@ -1,5 +1,6 @@
 """Activations."""
 
+import math
 from typing import Any
 
 import torch
@@ -48,6 +49,31 @@ def composed_leaky_relu(x: torch.Tensor, slope: float = 0.01) -> torch.Tensor:
     return torch.where(x > 0, x, slope * x)
 
 
+def composed_gelu(x: torch.Tensor) -> torch.Tensor:
+    """Return what is written by hand."""
+    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
+
+
+def composed_gelu_by_tanh(x: torch.Tensor) -> torch.Tensor:
+    """Return what is written by hand."""
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def gelu_by_tanh(x: torch.Tensor) -> torch.Tensor:
+    """Return torch's own."""
+    return F.gelu(x, approximate="tanh")
+
+
+def composed_softplus(x: torch.Tensor) -> torch.Tensor:
+    """Return log(exp(x) + exp(0)), which is stable."""
+    return torch.logaddexp(x, torch.zeros_like(x))
+
+
+def softplus_to_a_half(x: torch.Tensor) -> torch.Tensor:
+    """Return torch's own, linear above 1/2."""
+    return F.softplus(x, 2.0, 1.0)
+
+
 OPERATIONS = (
     Operation(
         "relu", functions.CustomReLU, functions.custom_relu, F.relu, F.relu,
@@ -90,5 +116,30 @@ OPERATIONS = (
     Operation(
         "silu", functions.SiLU, functions.silu, lambda x: x * torch.sigmoid(x), F.silu,
         forward_mode=functions.SiLUForwardMode,
+    ),
+    Operation(
+        "gelu", functions.GELU, functions.gelu, composed_gelu, F.gelu,
+        apply=lambda apply, x: apply(x, "none"), forward_mode=functions.GELUForwardMode,
+    ),
+    Operation(
+        "gelu", functions.GELU, functions.gelu, composed_gelu_by_tanh, gelu_by_tanh,
+        options={"approximate": "tanh"}, forward_mode=functions.GELUForwardMode, variant="by tanh",
+    ),
+    Operation(
+        "softplus", functions.Softplus, functions.softplus, composed_softplus, F.softplus,
+        apply=lambda apply, x: apply(x, 1.0, 20.0), forward_mode=functions.SoftplusForwardMode,
+    ),
+    Operation(
+        "softplus", functions.Softplus, functions.softplus,
+        lambda x: torch.where(2 * x > 1, x, composed_softplus(2 * x) / 2), softplus_to_a_half,
+        options={"beta": 2.0, "threshold": 1.0}, forward_mode=functions.SoftplusForwardMode,
+        variant="linear above a half",
+    ),
+    Operation(
+        "softplus", functions.Softplus, functions.log1pexp, composed_softplus,
+        apply=lambda apply, x: apply(x, 1.0, math.inf), forward_mode=functions.SoftplusForwardMode,
+    ),
+    Operation(
+        "mish", functions.Mish, functions.mish, lambda x: x * torch.tanh(F.softplus(x)), F.mish,
     ),
 )  # fmt: skip
