@@ -98,7 +98,7 @@ def gelu(input: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
 
     Saves for backward:
         The input: as many bytes per element as its dtype has, 4 in float32. Written out,
-        autograd keeps two or more tensors of that size.
+        autograd keeps three or more tensors of that size.
 
     Conventions:
         The slope at 0 is 1/2. NaN is carried. At infinity values and slopes are torch's own,

@@ -65,7 +65,7 @@ def mish(input: torch.Tensor) -> torch.Tensor:
 
     Saves for backward:
         The input: as many bytes per element as its dtype has, 4 in float32. Written as
-        ``x * torch.tanh(F.softplus(x))``, autograd keeps three tensors of that size.
+        ``x * torch.tanh(F.softplus(x))``, autograd keeps two tensors of that size.
 
     Conventions:
         The slope at 0 is 3/5. NaN is carried. At infinity values and slopes are torch's own,

@@ -67,7 +67,7 @@ direct(Softplus)
 
 # --8<-- [start:SoftplusForwardMode]
 class SoftplusForwardMode(Softplus):
-    """Softplus with a jvp, which torch.compile(fullgraph=True) refuses."""
+    """Softplus with a jvp, which compile(fullgraph=True) refuses."""
 
     @staticmethod
     def setup_context(ctx, inputs, output):
