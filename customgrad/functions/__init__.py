@@ -10,11 +10,16 @@ from customgrad.functions.clipping import (
 )
 from customgrad.functions.cube import Cube, CubeForwardMode, cube
 from customgrad.functions.exp import Exp, ExpForwardMode, exp
+from customgrad.functions.gelu import GELU, GELUForwardMode, gelu
 from customgrad.functions.gumbel import GumbelSoftmaxSTE, gumbel_softmax_ste
+from customgrad.functions.leaky import LeakyReLU, leaky_relu
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.lsq import LSQ, lsq
+from customgrad.functions.mish import Mish, mish
 from customgrad.functions.pytree import TreeNorm, tree_apply, tree_norm
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
+from customgrad.functions.relumasks import ReLUFromMask, ReLUPacked
+from customgrad.functions.relus import ReLUFromInput, ReLUFromOutput, ReLUInPlace, relu, relu_
 from customgrad.functions.reversal import ReverseGradient, reverse_gradient
 from customgrad.functions.rounding import RoundSTE, RoundSTEForwardMode, round_ste
 from customgrad.functions.scaling import ScaleGradient, scale_gradient
@@ -22,11 +27,13 @@ from customgrad.functions.sign import SignSTE, sign_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 from customgrad.functions.sincos import SinCos, sincos
 from customgrad.functions.sinh import Sinh, sinh
+from customgrad.functions.softplus import Softplus, SoftplusForwardMode, log1pexp, softplus
 from customgrad.functions.sort import Sort, sort
 from customgrad.functions.spike import Spike, spike
 from customgrad.functions.topk import TopK, topk
 
 __all__ = [
+    "GELU",
     "LSQ",
     "Affine",
     "ClampSTE",
@@ -38,8 +45,16 @@ __all__ = [
     "CustomReLU",
     "Exp",
     "ExpForwardMode",
+    "GELUForwardMode",
     "GumbelSoftmaxSTE",
+    "LeakyReLU",
     "Linear",
+    "Mish",
+    "ReLUFromInput",
+    "ReLUFromMask",
+    "ReLUFromOutput",
+    "ReLUInPlace",
+    "ReLUPacked",
     "ReverseGradient",
     "RoundSTE",
     "RoundSTEForwardMode",
@@ -49,6 +64,8 @@ __all__ = [
     "SignSTE",
     "SinCos",
     "Sinh",
+    "Softplus",
+    "SoftplusForwardMode",
     "Sort",
     "Spike",
     "TopK",
@@ -61,9 +78,15 @@ __all__ = [
     "custom_relu",
     "custom_relu_demo",
     "exp",
+    "gelu",
     "gumbel_softmax_ste",
+    "leaky_relu",
     "linear",
+    "log1pexp",
     "lsq",
+    "mish",
+    "relu",
+    "relu_",
     "reverse_gradient",
     "round_ste",
     "scale_gradient",
@@ -71,6 +94,7 @@ __all__ = [
     "silu",
     "sincos",
     "sinh",
+    "softplus",
     "sort",
     "spike",
     "topk",

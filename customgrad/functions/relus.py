@@ -1,0 +1,197 @@
+"""ReLU in variants that differ in what they keep for backward.
+
+Contract: the values and the gradients of ``torch.relu``, bit for bit.
+
+Formula, with the cotangent g = grad_output::
+
+    output     = max(input, 0)
+    grad_input = 0 where output <= 0, g elsewhere
+
+Output and input are above 0 at the same places, and NaN at the same.
+"""
+
+# ruff: noqa: D102
+# mypy: allow-untyped-defs, allow-incomplete-defs
+# --8<-- [start:imports]
+import torch
+
+# --8<-- [end:imports]
+from customgrad.functions._direct import direct
+from customgrad.functions.relumasks import ReLUFromMask, ReLUPacked
+
+__all__ = ["ReLUFromInput", "ReLUFromOutput", "ReLUInPlace", "relu", "relu_"]
+
+
+# --8<-- [start:ReLUFromOutput]
+class ReLUFromOutput(torch.autograd.Function):
+    """max(input, 0); keeps its output."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(input):
+        if not input.is_floating_point():
+            raise TypeError(
+                "ReLUFromOutput: input must be a float tensor, "
+                f"got {input.dtype}; use one such as torch.float32"
+            )
+        return torch.relu(input)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (output,) = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward(grad_output, output, 0)
+
+
+# --8<-- [end:ReLUFromOutput]
+direct(ReLUFromOutput)
+
+
+# --8<-- [start:ReLUFromInput]
+class ReLUFromInput(torch.autograd.Function):
+    """max(input, 0); keeps its input."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(input):
+        if not input.is_floating_point():
+            raise TypeError(
+                "ReLUFromInput: input must be a float tensor, "
+                f"got {input.dtype}; use one such as torch.float32"
+            )
+        return torch.relu(input)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (input,) = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward(grad_output, input, 0)
+
+
+# --8<-- [end:ReLUFromInput]
+direct(ReLUFromInput)
+
+
+# --8<-- [start:ReLUInPlace]
+class ReLUInPlace(torch.autograd.Function):
+    """max(input, 0), written over the input; keeps that."""
+
+    @staticmethod
+    def forward(input):
+        if not input.is_floating_point():
+            raise TypeError(
+                "ReLUInPlace: input must be a float tensor, "
+                f"got {input.dtype}; use one such as torch.float32"
+            )
+        input.relu_()
+        return input  # itself, or torch.compile refuses
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.mark_dirty(*inputs)
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def vmap(info, in_dims, input):
+        # Elementwise: a batch is one more dimension.
+        return ReLUInPlace.apply(input), in_dims[0]
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (output,) = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward(grad_output, output, 0)
+
+
+# --8<-- [end:ReLUInPlace]
+direct(ReLUInPlace)
+
+
+# --8<-- [start:relu]
+def relu(input: torch.Tensor, *, keep: str = "output") -> torch.Tensor:
+    """Return max(input, 0), elementwise, through the ``Function`` that keeps what you name.
+
+    Args:
+        input: float tensor (float16, bfloat16, float32 or float64) of any shape and any
+            strides; 0-d, empty and expanded tensors included.
+        keep: "output" (``ReLUFromOutput``), "input" (``ReLUFromInput``), "mask"
+            (``ReLUFromMask``) or "bits" (``ReLUPacked``).
+
+    Saves for backward:
+        In bytes per element, in float32: the output 4, and nothing new where the next
+        operation keeps it, too; the input 4; the mask 1; the bits 1/8.
+
+    Conventions:
+        The gradient at 0 is 0, also at -0.0. NaN is carried, and the gradient passes there.
+        Elsewhere the gradient is 0 whatever the cotangent, infinity and NaN included. Empty
+        tensors give empty tensors. Backward can itself be differentiated. With "output" the
+        result must not be changed in place before backward; autograd notices and raises.
+
+    Returns:
+        A new tensor of the input's shape and dtype.
+
+    Raises:
+        TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
+        ValueError: if keep is none of the four words.
+    """
+    functions = {
+        "output": ReLUFromOutput, "input": ReLUFromInput, "mask": ReLUFromMask, "bits": ReLUPacked
+    }  # fmt: skip
+    checked("relu", input)
+    if not isinstance(keep, str) or keep not in functions:
+        raise ValueError(
+            f"relu: keep must be 'output', 'input', 'mask' or 'bits', got {keep!r}; "
+            "'output' costs least between layers"
+        )
+    output: torch.Tensor = functions[keep].apply(input)
+    return output
+
+
+# --8<-- [end:relu]
+
+
+def relu_(input: torch.Tensor) -> torch.Tensor:
+    """Write max(input, 0) over the input, elementwise, through ``ReLUInPlace``.
+
+    Args:
+        input: float tensor of any shape, as for ``relu``; no leaf that requires a gradient,
+            and not expanded.
+
+    Saves for backward:
+        The input, which is the output now: no new memory.
+
+    Conventions:
+        Those of ``relu``. An operation before it that kept its output cannot go backward any
+        more; autograd notices and raises.
+
+    Returns:
+        The input itself.
+
+    Raises:
+        TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
+        RuntimeError: if the input is a leaf that requires a gradient; it is left alone.
+    """
+    checked("relu_", input)
+    if torch.is_grad_enabled() and input.requires_grad and input.is_leaf:
+        raise RuntimeError(
+            "relu_: input must not be a leaf that requires a gradient, got one; "
+            "use relu(input), or change it under torch.no_grad()"
+        )
+    output: torch.Tensor = ReLUInPlace.apply(input)
+    return output
+
+
+def checked(name: str, input: object) -> None:
+    """Refuse what is no tensor."""
+    if not isinstance(input, torch.Tensor):
+        raise TypeError(
+            f"{name}: input must be a float tensor, got {type(input).__name__}; "
+            "make one with torch.tensor(...)"
+        )
