@@ -30,7 +30,8 @@ def three(count: int) -> tuple[torch.Tensor, ...]:
 def total_norm(*tensors: torch.Tensor) -> torch.Tensor:
     """Return the norm of all tensors' norms."""
     norm = torch.linalg.vector_norm
-    return norm(torch.stack([norm(x) for x in tensors]))
+    total: torch.Tensor = norm(torch.stack([norm(x) for x in tensors]))
+    return total
 
 
 ROWS = Bench(
