@@ -2,12 +2,7 @@
 
 from customgrad.functions.affine import Affine, affine
 from customgrad.functions.clamp import ClampSTE, clamp_ste
-from customgrad.functions.clipping import (
-    ClipGradientNorm,
-    ClipGradientValue,
-    clip_gradient_norm,
-    clip_gradient_value,
-)
+from customgrad.functions.clipping import ClipGradientNorm, ClipGradientValue, clip_gradient_norm, clip_gradient_value
 from customgrad.functions.cube import Cube, CubeForwardMode, cube
 from customgrad.functions.exp import Exp, ExpForwardMode, exp
 from customgrad.functions.gelu import GELU, GELUForwardMode, gelu
@@ -33,8 +28,6 @@ from customgrad.functions.spike import Spike, spike
 from customgrad.functions.topk import TopK, topk
 
 __all__ = [
-    "GELU",
-    "LSQ",
     "Affine",
     "ClampSTE",
     "ClipGradientNorm",
@@ -45,8 +38,10 @@ __all__ = [
     "CustomReLU",
     "Exp",
     "ExpForwardMode",
+    "GELU",
     "GELUForwardMode",
     "GumbelSoftmaxSTE",
+    "LSQ",
     "LeakyReLU",
     "Linear",
     "Mish",

@@ -74,7 +74,9 @@ def sinh(input: torch.Tensor) -> torch.Tensor:
         At either infinity the output is the infinity of the same sign, and the slope
         infinity. NaN is carried: torch's own values. Empty tensors give empty tensors. A
         change of the output in place is noticed by autograd and is an error in backward.
-        Backward can itself be differentiated, since what it needs has a graph.
+        Backward can itself be differentiated, since what it needs has a graph. torch.compile
+        hands out zeros for the unused second output: where sinh is infinite, the compiled
+        slope is then NaN, as 0 times infinity is.
 
     Returns:
         A new tensor of the input's shape and dtype.

@@ -42,8 +42,7 @@ class Sort(torch.autograd.Function):
         ctx.mark_non_differentiable(indices)
         # Or backward is handed int64 zeros for the indices.
         ctx.set_materialize_grads(False)
-        if ctx.needs_input_grad[0]:
-            ctx.save_for_backward(indices)
+        ctx.save_for_backward(indices)
         ctx.dim = inputs[1]
 
     @staticmethod
@@ -75,7 +74,7 @@ def sort(
 
     Saves for backward:
         The indices, 8 bytes per element whatever the input's dtype, which are the caller's
-        anyway; nothing if the input needs no gradient.
+        anyway.
 
     Conventions:
         NaN is greater than every number. Of equal elements, each has the gradient of the

@@ -42,8 +42,7 @@ class TopK(torch.autograd.Function):
         ctx.mark_non_differentiable(indices)
         # Or backward is handed int64 zeros for the indices.
         ctx.set_materialize_grads(False)
-        if ctx.needs_input_grad[0]:
-            ctx.save_for_backward(indices)
+        ctx.save_for_backward(indices)
         ctx.shape, ctx.dim = input.shape, dim
 
     @staticmethod
@@ -77,7 +76,7 @@ def topk(
 
     Saves for backward:
         The indices, 8 bytes for each element of the result whatever the input's dtype, which
-        are the caller's anyway; nothing if the input needs no gradient.
+        are the caller's anyway.
 
     Conventions:
         NaN is greater than every number. Of equal elements at the boundary one is taken, by

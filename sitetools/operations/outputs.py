@@ -30,8 +30,8 @@ def three(count: int) -> tuple[torch.Tensor, ...]:
 def total_norm(*tensors: torch.Tensor) -> torch.Tensor:
     """Return the norm of all tensors' norms."""
     norm = torch.linalg.vector_norm
-    found: torch.Tensor = norm(torch.stack([norm(x) for x in tensors]))
-    return found
+    total: torch.Tensor = norm(torch.stack([norm(x) for x in tensors]))
+    return total
 
 
 ROWS = Bench(

@@ -137,7 +137,7 @@ def test_jacobians(name):
     assert torch.equal(torch.func.jacrev(ours)(x), torch.func.jacrev(torchs)(x))
 
 
-@pytest.mark.parametrize("call", [sort, lambda x: topk(x, 2)], ids=["sort", "topk"])
+@pytest.mark.parametrize("call", [sort, lambda x: topk(x, 500)], ids=["sort", "topk"])
 def test_backward_allocates_the_gradient_alone(call):
     """No zeros for the indices, which have as many bytes as the values twice over."""
     n = 1000

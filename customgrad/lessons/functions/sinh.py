@@ -96,6 +96,18 @@ def right():
     # --8<-- [end:right]
 
 
+def compiled():
+    # --8<-- [start:compiled]
+    import torch
+    from customgrad.functions import sinh
+
+    for call in (sinh, torch.compile(sinh, backend="aot_eager")):
+        x = torch.tensor([1.0, torch.inf], requires_grad=True)
+        call(x).sum().backward()
+        print(x.grad)
+    # --8<-- [end:compiled]
+
+
 def main():
     use()
     wrapped()
@@ -103,6 +115,7 @@ def main():
     kept()
     wrong()
     right()
+    compiled()
 
 
 if __name__ == "__main__":
