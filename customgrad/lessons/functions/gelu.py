@@ -43,6 +43,20 @@ def use():
     # --8<-- [end:use]
 
 
+def formula():
+    # --8<-- [start:formula]
+    import math
+    import torch
+    from customgrad.functions import gelu
+
+    x = torch.tensor([-2.0, 1.0, 3.0])
+    u = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    print("written out", x * (1 + torch.tanh(u)) / 2)
+    print("tanh       ", gelu(x, approximate="tanh"))
+    print("exact      ", gelu(x))
+    # --8<-- [end:formula]
+
+
 def mixed():
     # --8<-- [start:mixed]
     import torch
@@ -155,6 +169,7 @@ def forward():
 
 def main():
     use()
+    formula()
     mixed()
     right()
     checked()
