@@ -185,13 +185,6 @@ def test_previous_and_next_lead_through_all_pages(tab, site):
     assert len(seen) == len(set(seen)) == len(site.pages())
 
 
-def test_a_missing_page_helps(tab, published):
-    tab.goto(published.base + "404.html", wait_until="networkidle")
-    text = tab.locator("main").inner_text()
-    assert "no page at this address" in text.lower()
-    assert tab.locator("main a[href]").count() >= 10
-
-
 def test_the_first_snippet_is_on_the_first_screen(tab, site):
     tab.goto(site.base, wait_until="networkidle")
     for shown in (".lede >> nth=2", ".language-text.highlight", ".doors h2", ".doors p"):
