@@ -55,7 +55,7 @@ def test_a_token_that_is_hard_to_read_is_found(browser, site):
     """One token stands for all that look like it; one that looks otherwise must not hide among them."""
     opened = Visit(browser, site, "", "light")
     last = """() => {
-      const tokens = [...document.querySelectorAll("pre code span")].filter(e => /^\\w{4}/.test(e.textContent));
+      const tokens = [...document.querySelectorAll(".language-python pre code span")].filter(e => !e.childElementCount && /^\\w{4}/.test(e.textContent));
       tokens.at(-1).style.color = "#dddddd";
     }"""
     opened.tab.evaluate(last)
