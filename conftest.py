@@ -23,12 +23,14 @@ __all__ = [
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep a file on one worker, and all that opens the built site, so that nothing is built twice."""
+    """Keep a file on one worker, and all that opens one built site, so that nothing is built twice."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             path = nodeid.partition("::")[0]
-            return "tests/browser" if path.startswith("tests/browser/") else path
+            # The published site is a build of its own: its tests may run beside the others.
+            local = path.startswith("tests/browser/") and not path.endswith("test_published.py")
+            return "tests/browser" if local else path
 
     return ByFile(config, log)

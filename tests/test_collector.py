@@ -1,8 +1,10 @@
 """The collector runs every block, from a clean state, and says what is wrong and where."""
 
+import random
 import re
 
 import pytest
+import torch
 from projects import make_project, output, python, run_pytest
 
 from sitetools import collector
@@ -95,6 +97,18 @@ def writes():
     # --8<-- [end:writes]
 
 
+def padded():
+    # --8<-- [start:padded]
+    print("  a  ")
+    # --8<-- [end:padded]
+
+
+def spaced():
+    # --8<-- [start:spaced]
+    print("a\\n")
+    # --8<-- [end:spaced]
+
+
 def main_block():
     # --8<-- [start:main_block]
     if __name__ == "__main__":
@@ -120,10 +134,25 @@ PAGES = {
     "silent.md": python("x.py:main_block"),
     "missing.md": "Text.\n\n" + python("x.py:no_such_section"),
     "nofile.md": python("y.py:right"),
+    "before.md": python("x.py:padded") + output("a  \n"),
+    "after.md": python("x.py:padded") + output("  a\n"),
+    "blank_line.md": python("x.py:spaced") + output("a\n"),
+    "padded.md": python("x.py:padded") + output("  a  \n"),
+    "refuses.md": "```console\npython -c \"raise SystemExit(1)\"\n```\n",
+    "usage.md": "```console\npython -c \"raise SystemExit(2)\"\n```\n",
+    "grumbles.md": "```console\npython -c \"import sys; print('mind the step', file=sys.stderr)\"\n```\n",
     "failing.md": "```console\npython -c \"raise SystemExit(3)\"\n```\n",
     "console_wrong.md": "```console\npython -c \"print(1)\"\n```\n" + output("2\n"),
 }  # fmt: skip
-PASS = {"right.md": 1, "writes.md": 2, "main.md": 1, "clean.md": 2, "console.md": 1}
+PASS = {
+    "padded.md": 1,
+    "refuses.md": 1,
+    "right.md": 1,
+    "writes.md": 2,
+    "main.md": 1,
+    "clean.md": 2,
+    "console.md": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +203,12 @@ def test_what_is_right_passes_and_the_rest_does_not(report):
         ("silent.md", 1, ["the block prints, but the page shows no output", "as a script"]),
         ("missing.md", 3, ["no_such_section", "check the path and the section's name"]),
         ("nofile.md", 1, ["y.py", "check the path and the section's name"]),
+        ("before.md", 1, ["the output is not what the page shows", "-a  ", "+  a  "]),
+        ("after.md", 1, ["the output is not what the page shows", "-  a", "+  a  "]),
+        ("blank_line.md", 1, ["the output is not what the page shows", " a\n+\n"]),
         ("failing.md", 1, ["ended with code 3"]),
+        ("usage.md", 1, ["ended with code 2"]),
+        ("grumbles.md", 1, ["ended with code 0:", "mind the step"]),
         ("console_wrong.md", 1, ["-2", "+1"]),
     ],
 )
@@ -192,16 +226,31 @@ def test_a_command_that_does_not_end_is_stopped(monkeypatch):
         collector.run_console(['python -c "import time; time.sleep(9)"'], {}, "docs/a.md:3")
 
 
+def test_a_block_starts_unseeded_and_leaves_the_generators_as_they_were():
+    code = (
+        "import random, torch\nprint(torch.initial_seed(), torch.rand(1).item(), random.random())"
+    )
+    torch.manual_seed(5)
+    random.seed(5)
+    drawn = [collector.run_python(code, "docs/a.md:3").split() for _ in range(2)]
+    for first, second in zip(*drawn, strict=True):
+        assert first != second
+    assert torch.initial_seed() == 5
+    assert torch.rand(1).item() == torch.rand(1, generator=torch.Generator().manual_seed(5)).item()
+    assert random.random() == random.Random(5).random()
+
+
 def test_the_plugins_own_option_changes_nothing(project):
-    plain = run_pytest(project, "docs", "--collect-only", "-q")[1]
-    with_option = run_pytest(project, "docs", "--collect-only", "-q", "--codeblocks")[1]
-    collected = [line for line in plain.splitlines() if "::" in line]
+    """Each block is collected once, not a second time by the plugin itself."""
+    report = run_pytest(project, "docs", "--collect-only", "-q", "--codeblocks")[1]
+    collected = [line for line in report.splitlines() if "::" in line]
     assert len(collected) == len(PAGES) + 2
-    assert collected == [line for line in with_option.splitlines() if "::" in line]
 
 
 def test_update_outputs_changes_the_fences_and_no_other_byte(tmp_path):
     lesson = "def f():\n    # --8<-- [start:f]\n    print('a')\n    print()\n    print('b')\n    # --8<-- [end:f]\n"
+    lesson += "def g():\n    # --8<-- [start:g]\n    print('a')\n    1 / 0\n    # --8<-- [end:g]\n"
+    raises = python("x.py:g") + output("old\n")
     before = (
         "Ends with spaces.  \r\n\r\n" + python("x.py:f").replace("\n", "\r\n") + output("old\n").replace("\n", "\r\n")
         + "\tTab, no-break\u00a0space.\r\n\r\n" + python("x.py:f").replace("\n", "\r\n") + output("").replace("\n", "\r\n")
@@ -210,11 +259,17 @@ def test_update_outputs_changes_the_fences_and_no_other_byte(tmp_path):
     project = make_project(
         tmp_path,
         {"x.py": lesson},
-        {"page.md": before, "same.md": python("x.py:f") + output("a\n\nb\n")},
+        {
+            "page.md": before,
+            "same.md": python("x.py:f") + output("a\n\nb\n"),
+            "raises.md": raises,
+        },
     )
     untouched = (project / "docs" / "same.md").stat().st_mtime_ns
     code, report = run_pytest(project, "docs", "--update-outputs")
-    assert code == 0, report
+    assert code == 1, report
+    assert "1 failed, 3 passed" in report
+    assert (project / "docs" / "raises.md").read_text() == raises, "its output is kept"
     assert "outputs changed: 2, on 1 pages" in report
     assert "-old" in report
     assert "+a" in report
@@ -223,13 +278,4 @@ def test_update_outputs_changes_the_fences_and_no_other_byte(tmp_path):
         'title="Output"\r\nold\r\n```', 'title="Output"\r\na\r\n\r\nb\r\n```'
     ).replace('title="Output"\r\n```', 'title="Output"\r\na\r\n\r\nb\r\n```')  # fmt: skip
     assert (project / "docs" / "same.md").stat().st_mtime_ns == untouched
-    assert run_pytest(project, "docs")[0] == 0
-
-
-def test_update_outputs_keeps_the_output_of_a_block_that_raises(tmp_path):
-    lesson = "def f():\n    # --8<-- [start:f]\n    print('a')\n    1 / 0\n    # --8<-- [end:f]\n"
-    page = python("x.py:f") + output("old\n")
-    project = make_project(tmp_path, {"x.py": lesson}, {"page.md": page})
-    code, report = run_pytest(project, "docs", "--update-outputs")
-    assert code == 1, report
-    assert (project / "docs" / "page.md").read_text() == page
+    assert run_pytest(project, "docs/page.md", "docs/same.md")[0] == 0

@@ -73,6 +73,7 @@ def test_custom_relu():
     assert said["steps"] == "440"
     assert said["largest difference"] == "0.0"
     assert said["identical"] == "True"
+    assert said["same parameters"] == "True"
     assert len(rows) == 7
     assert all(ours == torchs for _, ours, torchs in rows)
     assert rows[-1][1] < rows[0][1] / 10

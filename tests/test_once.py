@@ -109,6 +109,31 @@ def test_the_first_derivative_is_left_alone():
         torch.func.grad(torch.func.grad(marked.apply))(torch.tensor(2.0))
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_backward_runs_without_recording(create_graph):
+    inside = []
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**2
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx, grad_output):
+            (x,) = ctx.saved_tensors
+            grad = 2 * x * grad_output
+            inside.append(grad.requires_grad)
+            return grad
+
+    x = torch.tensor(3.0, requires_grad=True)
+    (grad,) = torch.autograd.grad(Square.apply(x), x, create_graph=create_graph)
+    assert grad.item() == 6.0
+    assert inside == [False]
+    assert grad.requires_grad is create_graph  # the node that raises
+
+
 def test_none_and_several_gradients():
     class Pair(torch.autograd.Function):
         @staticmethod

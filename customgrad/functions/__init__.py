@@ -2,7 +2,12 @@
 
 from customgrad.functions.affine import Affine, affine
 from customgrad.functions.clamp import ClampSTE, clamp_ste
-from customgrad.functions.clipping import ClipGradientNorm, ClipGradientValue, clip_gradient_norm, clip_gradient_value
+from customgrad.functions.clipping import (
+    ClipGradientNorm,
+    ClipGradientValue,
+    clip_gradient_norm,
+    clip_gradient_value,
+)
 from customgrad.functions.cube import Cube, CubeForwardMode, cube
 from customgrad.functions.exp import Exp, ExpForwardMode, exp
 from customgrad.functions.gelu import GELU, GELUForwardMode, gelu

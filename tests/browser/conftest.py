@@ -7,10 +7,13 @@ import shutil
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from sitetools.pages import ROOT
+
+sys.path.insert(0, str(Path(__file__).parent))  # the helpers beside the tests
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -153,20 +153,3 @@ def test_no_address_is_invented(site, read):
     for path, page in read.items():
         assert not [a for a in page.links if "/edit/" in a or "/blob/" in a], path
         assert "canonical" not in (site.folder / path).read_text(encoding="utf-8"), path
-
-
-def test_the_published_site_links_to_its_sources(published):
-    from sitetools import pages
-
-    page = (published.folder / "relu" / "solution" / "index.html").read_text(encoding="utf-8")
-    assert "https://github.com/owner/name/edit/main/docs/relu/solution.md" in page
-    assert (
-        f"https://github.com/owner/name/blob/{'0123456789' * 4}/customgrad/functions/relu.py"
-        in page
-    )
-    assert '<link rel="canonical" href="https://owner.github.io/name/relu/solution/">' in page
-    example = (published.folder / "examples" / "custom_relu" / "index.html").read_text(
-        encoding="utf-8"
-    )
-    assert "https://github.com/owner/name/edit/main/examples/custom_relu.py" in example
-    assert (pages.ROOT / "examples" / "custom_relu.py").is_file()

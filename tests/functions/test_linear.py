@@ -374,6 +374,27 @@ def test_wrapper_is_the_function():
     assert y.tolist() == [4.0, 4.0]
 
 
+@pytest.mark.parametrize(
+    ("given", "computed"),
+    [
+        (torch.float64, torch.float64),  # which autocast leaves as it is, as it does for F.linear
+        (torch.float32, torch.bfloat16),
+        (torch.float16, torch.bfloat16),
+    ],
+)
+def test_autocast_takes_the_dtype_that_torch_takes(given, computed, assert_same):
+    values = [normal(shape, 3).to(given).requires_grad_() for shape in ((5, 3), (4, 3), (4,))]
+    results = []
+    for function in (linear, F.linear):
+        with torch.autocast("cpu", torch.bfloat16):
+            y = function(*values)
+        results.append((y, *torch.autograd.grad(y.sum(), values)))
+    assert results[0][0].dtype == computed
+    for got, expected in zip(*results, strict=True):
+        assert got.dtype == expected.dtype
+        torch.testing.assert_close(got, expected)
+
+
 # --- the module ------------------------------------------------------------------------------
 
 CASES = [(3, 4, True), (3, 4, False), (1, 1, True), (5, 1, True), (64, 33, True)]

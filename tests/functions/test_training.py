@@ -138,6 +138,15 @@ def test_record_by_hand():
     assert record.gaps == pytest.approx([0.2, 0.0])
 
 
+def test_a_gap_is_the_largest_of_all_parameters_over_the_largest_gradient():
+    record = GradientRecord(Line())
+    record.custom = [{"a": torch.tensor([1.0, 3.0]), "b": torch.tensor([0.0])}]
+    record.autograd = [{"a": torch.tensor([1.0, -4.0]), "b": torch.tensor([2.0])}]
+    assert record.gaps == [7 / 4]
+    record.custom[0]["a"] = torch.tensor([1.0, -3.0])  # now the largest is b's
+    assert record.gaps == [2 / 4]
+
+
 def test_record_of_zero_gradients():
     model = Line()
     model.a.grad = torch.tensor(0.0)
