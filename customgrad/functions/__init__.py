@@ -33,6 +33,8 @@ from customgrad.functions.spike import Spike, spike
 from customgrad.functions.topk import TopK, topk
 
 __all__ = [
+    "GELU",
+    "LSQ",
     "Affine",
     "ClampSTE",
     "ClipGradientNorm",
@@ -43,10 +45,8 @@ __all__ = [
     "CustomReLU",
     "Exp",
     "ExpForwardMode",
-    "GELU",
     "GELUForwardMode",
     "GumbelSoftmaxSTE",
-    "LSQ",
     "LeakyReLU",
     "Linear",
     "Mish",
