@@ -221,6 +221,22 @@ def test_an_unused_output_costs_nothing(sin_used, cos_used, products):
         assert grad is None
 
 
+class Recording(SinCos):
+    handed = ()
+
+    @staticmethod
+    def backward(ctx, *grads):
+        Recording.handed = [g is not None for g in grads]
+        return SinCos.backward(ctx, *grads)
+
+
+@pytest.mark.parametrize("used", [(True, False), (False, True), (True, True)])
+def test_an_unused_output_is_handed_none(used):
+    outputs = Recording.apply(torch.ones(3, requires_grad=True))
+    sum(y.sum() for y, u in zip(outputs, used, strict=True) if u).backward()
+    assert Recording.handed == list(used)
+
+
 USES = {
     "sin": lambda s, c: s.sum(),
     "cos": lambda s, c: (c**3).sum(),

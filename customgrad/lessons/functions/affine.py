@@ -112,7 +112,8 @@ def filtered():
     try:
         y.sum().backward()
     except RuntimeError as error:
-        print(str(error).partition("number of ")[2])
+        said = str(error).split(" of ")
+        print(said[-1])
     # --8<-- [end:filtered]
 
 
