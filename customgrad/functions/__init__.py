@@ -2,6 +2,7 @@
 
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
+from customgrad.functions.rmsnorm import RMSNorm, rms_norm
 from customgrad.functions.rounding import RoundSTE, round_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 
@@ -9,12 +10,14 @@ __all__ = [
     "CustomLinear",
     "CustomReLU",
     "Linear",
+    "RMSNorm",
     "RoundSTE",
     "SiLU",
     "SiLUForwardMode",
     "custom_relu",
     "custom_relu_demo",
     "linear",
+    "rms_norm",
     "round_ste",
     "silu",
 ]
