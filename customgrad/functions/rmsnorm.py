@@ -97,9 +97,9 @@ class RMSNorm(torch.autograd.Function):
                 flat = g.reshape(rstd.numel(), size)
                 mean = torch.mv(flat, w / size).reshape(rstd.shape)
                 grad_input += rstd * mean
-        if needs_input:
+        if grad_input is not None:
             grad_input = grad_input.to(input.dtype)
-        if needs_weight:
+        if grad_weight is not None:
             grad_weight = grad_weight.to(ctx.weight_dtype)
         return grad_input, grad_weight, None
 
