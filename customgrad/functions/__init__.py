@@ -1,5 +1,6 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
+from customgrad.functions.chunkedloss import LinearCrossEntropy, linear_cross_entropy
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.rmsnorm import RMSNorm, rms_norm
@@ -10,6 +11,7 @@ __all__ = [
     "CustomLinear",
     "CustomReLU",
     "Linear",
+    "LinearCrossEntropy",
     "RMSNorm",
     "RoundSTE",
     "SiLU",
@@ -17,6 +19,7 @@ __all__ = [
     "custom_relu",
     "custom_relu_demo",
     "linear",
+    "linear_cross_entropy",
     "rms_norm",
     "round_ste",
     "silu",

@@ -1,10 +1,12 @@
 """Losses and norms."""
 
+from typing import Any
+
 import torch
 from torch.nn import functional as F
 
 from customgrad import functions
-from sitetools.operation import Bench, Operation
+from sitetools.operation import Bench, Call, Operation
 
 
 def rms_composed(
@@ -28,6 +30,37 @@ def rows(count: int, size: int) -> tuple[torch.Tensor, ...]:
     return torch.randn(count, size), torch.randn(size)
 
 
+def labels(x: torch.Tensor, classes: int) -> torch.Tensor:
+    """Return a label for each row, every fourth one to be ignored."""
+    number = torch.arange(len(x))
+    return torch.where(number % 4 == 3, -100, number * 7 % classes)
+
+
+def chunked(reduction: str, chunk: int) -> dict[str, Any]:
+    """Return the parts of an entry that need labels."""
+
+    def call(wrapper: Call, x: torch.Tensor, w: torch.Tensor, *bias: torch.Tensor) -> torch.Tensor:
+        loss: torch.Tensor = wrapper(x, w, labels(x, len(w)), *bias)
+        return loss
+
+    def composed(x: torch.Tensor, w: torch.Tensor, *bias: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(F.linear(x, w, *bias), labels(x, len(w)), reduction=reduction)
+
+    def apply(f: Call, x: torch.Tensor, w: torch.Tensor, *bias: torch.Tensor) -> Any:
+        options = (*(bias or (None,)), -100, reduction, chunk, True)
+        return f(x, w, labels(x, len(w)), *options)[0]
+
+    return {
+        "reference": composed, "through": call, "apply": apply, "elementwise": False,
+        "options": {"reduction": reduction, "chunk": chunk},
+    }  # fmt: skip
+
+
+def head(count: int, size: int, classes: int) -> tuple[torch.Tensor, ...]:
+    """Return the inputs of a classifier's last layer."""
+    return torch.randn(count, size), torch.randn(classes, size) / size**0.5
+
+
 OPERATIONS = (
     Operation(
         "rmsnorm", functions.RMSNorm, functions.rms_norm, rms_composed, rms_builtin,
@@ -39,5 +72,15 @@ OPERATIONS = (
         "rmsnorm", functions.RMSNorm, functions.rms_norm, lambda x: rms_composed(x, eps=0.5),
         lambda x: rms_builtin(x, eps=0.5), lambda draw: (draw(2, 2, 2),), options={"eps": 0.5},
         apply=lambda f, x: f(x, None, 0.5), elementwise=False, computed=1, variant="no weight, with eps",
+    ),
+    Operation(
+        "chunkedloss", functions.LinearCrossEntropy, functions.linear_cross_entropy, **chunked("mean", 128),
+        inputs=lambda draw: (draw(5, 2), draw(3, 2), draw(3)), computed=4,
+        bench=Bench({"64×32 by 1000×32": lambda: head(64, 32, 1000),
+                     "2048×256 by 16384×256": lambda: head(2048, 256, 16384)}, lambda: head(2048, 256, 16384)),
+    ),
+    Operation(
+        "chunkedloss", functions.LinearCrossEntropy, functions.linear_cross_entropy, **chunked("sum", 2),
+        inputs=lambda draw: (draw(5, 2), draw(3, 2)), computed=3, variant="a sum, no bias, in chunks",
     ),
 )  # fmt: skip
