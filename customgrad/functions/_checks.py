@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["count", "floats", "labels", "layer", "reduction", "shape"]
+__all__ = ["count", "floats", "labels", "layer", "norm", "reduction", "shape"]
 
 
 def count(name: str, argument: str, value: object) -> None:
@@ -81,8 +81,36 @@ def layer(name: str, input: torch.Tensor, weight: torch.Tensor, bias: Any) -> to
     return weight.shape
 
 
+def norm(name: str, input: torch.Tensor, parameters: dict[str, Any], eps: object) -> None:
+    """Refuse arguments of a norm over the last dimension that do not fit together.
+
+    Raises:
+        TypeError: if one is no float tensor, or eps no number.
+        ValueError: if the shapes do not fit, or eps is negative or not finite.
+    """
+    floats(name, "input", input)
+    given = {key: value for key, value in parameters.items() if value is not None}
+    for key, value in given.items():
+        floats(name, key, value)
+    if input.ndim == 0:
+        raise ValueError(
+            f"{name}: input must have shape (..., D), got (); "
+            "give one number a row with .unsqueeze(-1)"
+        )
+    for key, value in given.items():
+        shape(name, key, value, input.shape[-1:], "one number for each column of input")
+    if isinstance(eps, bool) or not isinstance(eps, int | float):
+        raise TypeError(
+            f"{name}: eps must be a number, got {type(eps).__name__}; use one such as 1e-6"
+        )
+    if not 0 <= eps < torch.inf:
+        raise ValueError(
+            f"{name}: eps must be finite and at least 0, got {eps}; use one such as 1e-6"
+        )
+
+
 def labels(
-    name: str, target: object, wanted: torch.Size, classes: int, ignore_index: object
+    name: str, target: object, wanted: tuple[int, ...], classes: int, ignore_index: object
 ) -> None:
     """Refuse what is no tensor of labels, and labels out of range.
 

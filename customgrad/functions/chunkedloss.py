@@ -3,7 +3,7 @@
 Contract: the value and the gradients of ``cross_entropy(linear(input, weight, bias), target)``.
 
 Formula, with the logits Z = X Wᵀ + bias, P their softmax, Y the one-hot targets, s a row's share in
-the loss (1, or 1 / the number of targets; 0 where ignored) and the cotangent g, a number::
+the loss (1, or 1 / the number of targets; 0 where ignored) and the cotangent g, one number::
 
     loss        = the sum of s (logsumexp(Z) - Z[target]) over the rows
     grad_input  = g s (P - Y) W
@@ -27,7 +27,7 @@ __all__ = ["LinearCrossEntropy", "linear_cross_entropy"]
 
 
 # --8<-- [start:LinearCrossEntropy]
-def labels(target, ignore_index, reduction, dtype):
+def labels(target, dtype, ignore_index, reduction):
     """Return the rows that count, labels to look up, a divisor."""
     keep = (target != ignore_index).unsqueeze(1)
     label = torch.where(keep, target.unsqueeze(1), 0)
@@ -65,48 +65,52 @@ class LinearCrossEntropy(torch.autograd.Function):
                 dtype = torch.get_autocast_dtype(input.device.type)
         w = weight.to(dtype)
         b = None if bias is None else bias.to(dtype)
-        found = labels(target, ignore_index, reduction, wide)
-        keep, label, count = found
+        keep, label, n = labels(target, wide, ignore_index, reduction)
         grad_input = grad_weight = grad_bias = None
         if gradients:
             grad_input = zeros(input, input.dtype)
             grad_weight = zeros(weight, wide)
             grad_bias = zeros(bias, wide)
-        loss = count.new_zeros(())
+        loss = n.new_zeros(())
         for start in range(0, len(input), chunk):
             rows = slice(start, start + chunk)
             x, y, k = input[rows].to(dtype), label[rows], keep[rows]
             p = F.linear(x, w, b).to(wide).log_softmax(1)
             likelihood = p.gather(1, y)
             loss = loss - torch.where(k, likelihood, 0).sum()
+            if not gradients:
+                continue
             # P - Y; expm1 keeps the digits of a sure prediction.
             p = p.exp_().scatter_(1, y, likelihood.expm1())
-            share = k / count.clamp(min=1)
+            share = k / n.clamp(min=1)
             if grad_input is not None:
                 grad_input[rows] = share * (p.to(dtype) @ w)
             if grad_weight is not None:
                 grad_weight.addmm_(p.T, share * x)
             if grad_bias is not None:
                 grad_bias += torch.mv(p.T, share.squeeze(1))
+            del p  # before the next chunk's logits
         if grad_weight is not None:
             grad_weight = grad_weight.to(weight.dtype)
         if grad_bias is not None:
             grad_bias = grad_bias.to(bias.dtype)
-        loss = (loss / count).to(result)
-        return loss, grad_input, grad_weight, grad_bias
+        return (loss / n).to(result), grad_input, grad_weight, grad_bias
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        *tensors, ctx.ignore_index, ctx.reduction, _, _ = inputs
+        tensors, ctx.options = inputs[:4], inputs[4:6]
         grads = output[1:]
         # Outputs, so that they may be saved; nobody's gradients.
         made = [grad for grad in grads if grad is not None]
         ctx.mark_non_differentiable(*made)
+        ctx.set_materialize_grads(False)  # no zeros of their sizes
         if any(ctx.needs_input_grad):
             ctx.save_for_backward(*tensors, *grads)
 
     @staticmethod
     def backward(ctx, grad_output, *_):
+        if grad_output is None:
+            return (None,) * 8
         input, weight, target, bias, *grads = ctx.saved_tensors
         needs = [ctx.needs_input_grad[i] for i in (0, 1, 3)]
         made = [grad is not None for grad in grads]
@@ -117,13 +121,12 @@ class LinearCrossEntropy(torch.autograd.Function):
             # Someone differentiates this backward, or forward ran in
             # torch.func: from the inputs, with all logits at once.
             wide = torch.promote_types(input.dtype, torch.float32)
-            options = ctx.ignore_index, ctx.reduction, wide
-            keep, label, count = labels(target, *options)
+            keep, label, n = labels(target, wide, *ctx.options)
             x, w = input.to(wide), weight.to(wide)
             b = None if bias is None else bias.to(wide)
             p = F.linear(x, w, b).softmax(1)
             one = torch.zeros_like(p).scatter(1, label, 1.0)
-            share = keep * grad_output.to(wide) / count.clamp(min=1)
+            share = keep * grad_output.to(wide) / n.clamp(min=1)
             g = (p - one) * share
             grads = [None, None, None]
             if needs[0]:
@@ -150,7 +153,7 @@ def linear_cross_entropy(
     reduction: str = "mean",
     chunk: int = 128,
 ) -> torch.Tensor:
-    """Return ``cross_entropy(linear(input, weight, bias), target)`` through ``LinearCrossEntropy``.
+    """Return ``cross_entropy(linear(input, weight, bias), target)``, in chunks of rows.
 
     Args:
         input: float tensor (..., D), flattened to rows.
@@ -162,15 +165,13 @@ def linear_cross_entropy(
         chunk: how many rows of logits exist at a time, at least 1.
 
     Saves for backward:
-        The gradients that are needed: as many bytes as input, weight and bias have, in float32 4
-        per element of each; and all arguments by reference. Composed, autograd keeps the N × V
-        logits, normalised.
+        The gradients needed, in float32 4 bytes per element of input, weight and bias; and all
+        arguments by reference. Composed, autograd keeps the N × V log-probabilities.
 
     Conventions:
         float16 and bfloat16 are computed in float32, but for the products. A mean over no target
-        is NaN, as torch's is, and its gradients are 0. Under autocast the products are computed
-        in autocast's dtype, and the loss is float32. Where backward is differentiated and inside
-        ``torch.func`` transforms, backward computes from all logits at once. No forward mode.
+        is NaN, as torch's is, its gradients 0. Under autocast the loss is float32. Where backward
+        is differentiated, and in ``torch.func``, all logits are computed at once. No ``jvp``.
 
     Returns:
         The loss: 0-d, of the input's dtype.
@@ -180,8 +181,7 @@ def linear_cross_entropy(
         ValueError: if shapes, labels, the reduction or the chunk are out of range.
 
     Source:
-        Wijmans et al., "Cut your losses in large-vocabulary language models", 2024,
-        https://arxiv.org/abs/2411.09009, goes further, in a GPU kernel.
+        Wijmans et al., "Cut your losses in large-vocabulary language models", 2024, goes further.
     """
     name = "linear_cross_entropy"
     classes, size = check.layer(name, input, weight, bias)
@@ -189,10 +189,11 @@ def linear_cross_entropy(
     check.labels(name, target, input.shape[:-1], classes, ignore_index)
     check.count(name, "chunk", chunk)
     flat, where = input.reshape(target.numel(), size), target.reshape(-1).long()
-    # In a transform, forward cannot tell what needs a gradient.
-    gradients = torch.is_grad_enabled() and not torch._C._are_functorch_transforms_active()
-    options = ignore_index, reduction, chunk, gradients
-    loss: torch.Tensor = LinearCrossEntropy.apply(flat, weight, where, bias, *options)[0]
+    gradients = any(t is not None and t.requires_grad for t in (input, weight, bias))
+    if not torch.is_grad_enabled() or torch._C._are_functorch_transforms_active():
+        gradients = False
+    arguments = flat, weight, where, bias, ignore_index, reduction, chunk, gradients
+    loss: torch.Tensor = LinearCrossEntropy.apply(*arguments)[0]
     return loss
 
 

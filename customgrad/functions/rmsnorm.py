@@ -18,6 +18,7 @@ taken over the row and n is the normalised row::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["RMSNorm", "rms_norm"]
@@ -146,38 +147,7 @@ def rms_norm(
         Zhang and Sennrich, "Root mean square layer normalization", 2019,
         https://arxiv.org/abs/1910.07467.
     """
-    arguments = {"input": input} | ({} if weight is None else {"weight": weight})
-    for name, value in arguments.items():
-        if not isinstance(value, torch.Tensor):
-            raise TypeError(
-                f"rms_norm: {name} must be a float tensor, got {type(value).__name__}; "
-                "make one with torch.tensor(...)"
-            )
-        if not value.is_floating_point():
-            raise TypeError(
-                f"rms_norm: {name} must be a float tensor, got {value.dtype}; "
-                "use one such as torch.float32"
-            )
-    if input.ndim == 0:
-        raise ValueError(
-            "rms_norm: input must have shape (..., D), got (); "
-            "give one number a row with .unsqueeze(-1)"
-        )
-    if weight is not None and weight.shape != input.shape[-1:]:
-        raise ValueError(
-            f"rms_norm: weight must have shape (D,) = {tuple(input.shape[-1:])}, got "
-            f"{tuple(weight.shape)}; one number for each column of input"
-        )
-    if eps is not None:
-        if isinstance(eps, bool) or not isinstance(eps, int | float):
-            raise TypeError(
-                f"rms_norm: eps must be a number or None, got {type(eps).__name__}; "
-                "use one such as 1e-6"
-            )
-        if not 0 <= eps < torch.inf:
-            raise ValueError(
-                f"rms_norm: eps must be finite and at least 0, got {eps}; use one such as 1e-6"
-            )
+    check.norm("rms_norm", input, {"weight": weight}, 0 if eps is None else eps)
     output: torch.Tensor = RMSNorm.apply(input, weight, eps)[0]
     return output
 
