@@ -1,6 +1,7 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
 from customgrad.functions.affine import Affine, affine
+from customgrad.functions.chunkedloss import LinearCrossEntropy, linear_cross_entropy
 from customgrad.functions.clamp import ClampSTE, clamp_ste
 from customgrad.functions.clipping import (
     ClipGradientNorm,
@@ -8,10 +9,12 @@ from customgrad.functions.clipping import (
     clip_gradient_norm,
     clip_gradient_value,
 )
+from customgrad.functions.crossentropy import CrossEntropy, cross_entropy
 from customgrad.functions.cube import Cube, CubeForwardMode, cube
 from customgrad.functions.exp import Exp, ExpForwardMode, exp
 from customgrad.functions.gelu import GELU, GELUForwardMode, gelu
 from customgrad.functions.gumbel import GumbelSoftmaxSTE, gumbel_softmax_ste
+from customgrad.functions.layernorm import LayerNorm, layer_norm
 from customgrad.functions.leaky import LeakyReLU, leaky_relu
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.lsq import LSQ, lsq
@@ -21,6 +24,7 @@ from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.relumasks import ReLUFromMask, ReLUPacked
 from customgrad.functions.relus import ReLUFromInput, ReLUFromOutput, ReLUInPlace, relu, relu_
 from customgrad.functions.reversal import ReverseGradient, reverse_gradient
+from customgrad.functions.rmsnorm import RMSNorm, rms_norm
 from customgrad.functions.rounding import RoundSTE, RoundSTEForwardMode, round_ste
 from customgrad.functions.scaling import ScaleGradient, scale_gradient
 from customgrad.functions.sign import SignSTE, sign_ste
@@ -39,6 +43,7 @@ __all__ = [
     "ClampSTE",
     "ClipGradientNorm",
     "ClipGradientValue",
+    "CrossEntropy",
     "Cube",
     "CubeForwardMode",
     "CustomLinear",
@@ -47,9 +52,12 @@ __all__ = [
     "ExpForwardMode",
     "GELUForwardMode",
     "GumbelSoftmaxSTE",
+    "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropy",
     "Mish",
+    "RMSNorm",
     "ReLUFromInput",
     "ReLUFromMask",
     "ReLUFromOutput",
@@ -74,20 +82,24 @@ __all__ = [
     "clamp_ste",
     "clip_gradient_norm",
     "clip_gradient_value",
+    "cross_entropy",
     "cube",
     "custom_relu",
     "custom_relu_demo",
     "exp",
     "gelu",
     "gumbel_softmax_ste",
+    "layer_norm",
     "leaky_relu",
     "linear",
+    "linear_cross_entropy",
     "log1pexp",
     "lsq",
     "mish",
     "relu",
     "relu_",
     "reverse_gradient",
+    "rms_norm",
     "round_ste",
     "scale_gradient",
     "sign_ste",
