@@ -27,6 +27,10 @@ class Bench:
     """Makes the inputs at which bytes are counted, per element of the first of them."""
     cases: Mapping[str, Call] = field(default_factory=dict)
     """Further ways to compute the same, by the words that the table shows."""
+    within: Callable[[Call], Call] = lambda call: call
+    """Makes of one way to compute it the larger thing that is measured, such as a chain; takes the inputs."""
+    beside_inputs: bool = False
+    """Count what is kept beside the inputs, weights among them."""
     half: str = ""
     """The size that is measured in bfloat16, too."""
 

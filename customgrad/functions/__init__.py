@@ -2,6 +2,7 @@
 
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
+from customgrad.functions.reversible import Reversible, reversible
 from customgrad.functions.rounding import RoundSTE, round_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 
@@ -9,12 +10,14 @@ __all__ = [
     "CustomLinear",
     "CustomReLU",
     "Linear",
+    "Reversible",
     "RoundSTE",
     "SiLU",
     "SiLUForwardMode",
     "custom_relu",
     "custom_relu_demo",
     "linear",
+    "reversible",
     "round_ste",
     "silu",
 ]

@@ -1,0 +1,86 @@
+"""Memory: Functions that compute again what autograd would keep."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+from customgrad import functions
+from customgrad.functions.reversible import Step
+from sitetools.operation import Bench, Operation
+
+
+def mlp(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Return a layer of twice the width, GELU, and a layer back."""
+    return F.linear(F.gelu(F.linear(x, first)), second)
+
+
+def halves(weights: Sequence[torch.Tensor]) -> list[Any]:
+    """Return a step for each two weights."""
+    return [(mlp, pair) for pair in zip(weights[::2], weights[1::2], strict=True)]
+
+
+def reversible(call: Any, x1: torch.Tensor, x2: torch.Tensor, *weights: torch.Tensor) -> Any:
+    """Call the wrapper with a block for each four weights."""
+    steps = halves(weights)
+    return call(x1, x2, list(zip(steps[::2], steps[1::2], strict=True)))
+
+
+def reversible_apply(apply: Any, x1: torch.Tensor, x2: torch.Tensor, *weights: torch.Tensor) -> Any:
+    """Call the Function in the same way."""
+    return apply(tuple(Step(f, len(own)) for f, own in halves(weights)), x1, x2, *weights)
+
+
+def residual(x1: torch.Tensor, x2: torch.Tensor, *weights: torch.Tensor) -> Any:
+    """Return the chain of blocks under plain autograd."""
+    for f, own in halves(weights):
+        x1, x2 = x2, x1 + f(x2, *own)
+    return x1, x2
+
+
+def residual_checkpointed(x1: torch.Tensor, x2: torch.Tensor, *weights: torch.Tensor) -> Any:
+    """Return the same chain with each step under torch's checkpoint."""
+    for f, own in halves(weights):
+        x1, x2 = x2, x1 + checkpoint(f, x2, *own, use_reentrant=False)
+    return x1, x2
+
+
+def chain(rows: int, width: int, blocks: int) -> tuple[torch.Tensor, ...]:
+    """Return two halves and the weights of that many blocks."""
+    weights = []
+    for _ in range(2 * blocks):
+        weights += [torch.randn(2 * width, width) / width**0.5, torch.randn(width, 2 * width) / 16]
+    return torch.randn(rows, width), torch.randn(rows, width), *weights
+
+
+def narrow(draw: Any) -> tuple[torch.Tensor, ...]:
+    """Return one block of width 1, with numbers that keep half precision near."""
+    return draw(2, 1), draw(2, 1), draw(2, 1) / 2, draw(1, 2) / 2, draw(2, 1) / 2, draw(1, 2) / 2
+
+
+REVERSIBLE = {
+    "page": "reversible", "function": functions.Reversible, "wrapper": functions.reversible, "reference": residual,
+    "inputs": narrow, "through": reversible, "apply": reversible_apply, "elementwise": False, "computed": 2,
+}  # fmt: skip
+
+OPERATIONS = (
+    Operation(
+        **REVERSIBLE,
+        lacks={
+            "compile": "the state of the random generators cannot be traced; "
+            "with `preserve_rng_state=False`, where f and g draw no random numbers, it works."
+        },
+        bench=Bench(
+            {
+                "16 blocks, 64×64": lambda: chain(64, 64, 16),
+                "16 blocks, 4096×64": lambda: chain(4096, 64, 16),
+            },
+            lambda: chain(4096, 64, 16),
+            {"torch's checkpoint": residual_checkpointed},
+            beside_inputs=True,
+        ),
+    ),
+    Operation(**REVERSIBLE, options={"preserve_rng_state": False}, variant="without random numbers"),
+)  # fmt: skip
