@@ -151,6 +151,7 @@ def test_the_tools_are_set_to_be_strict():
 
 
 DEFAULTS = {
+    "Checkpoint": {},
     "CustomLinear": {"bias": True, "device": None, "dtype": None},
     "CustomReLU": {},
     "Linear": {},
@@ -158,6 +159,7 @@ DEFAULTS = {
     "RoundSTE": {},
     "SiLU": {},
     "SiLUForwardMode": {},
+    "checkpointed": {"preserve_rng_state": True},
     "custom_relu": {},
     "custom_relu_demo": {"values": None},
     "linear": {"bias": None},

@@ -1,5 +1,6 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
+from customgrad.functions.checkpointing import Checkpoint, checkpointed
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.reversible import Reversible, reversible
@@ -7,6 +8,7 @@ from customgrad.functions.rounding import RoundSTE, round_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 
 __all__ = [
+    "Checkpoint",
     "CustomLinear",
     "CustomReLU",
     "Linear",
@@ -14,6 +16,7 @@ __all__ = [
     "RoundSTE",
     "SiLU",
     "SiLUForwardMode",
+    "checkpointed",
     "custom_relu",
     "custom_relu_demo",
     "linear",

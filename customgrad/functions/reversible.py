@@ -36,8 +36,7 @@ class Step:
     def generators(self, x):
         if not self.preserve:
             return []
-        cuda = [x.device] * x.is_cuda
-        more = map(torch.cuda.get_rng_state, cuda)
+        more = map(torch.cuda.get_rng_state, [x.device] * x.is_cuda)
         return [torch.get_rng_state(), *more]
 
     def first(self, x, *tensors):

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from customgrad import functions
+from customgrad.functions.checkpointing import Again
 from customgrad.functions.reversible import Step
 from sitetools.operation import Bench, Operation
 
@@ -49,7 +50,7 @@ def residual_checkpointed(x1: torch.Tensor, x2: torch.Tensor, *weights: torch.Te
 
 def chain(rows: int, width: int, blocks: int) -> tuple[torch.Tensor, ...]:
     """Return two halves and the weights of that many blocks."""
-    weights = []
+    weights: list[torch.Tensor] = []
     for _ in range(2 * blocks):
         weights += [torch.randn(2 * width, width) / width**0.5, torch.randn(width, 2 * width) / 16]
     return torch.randn(rows, width), torch.randn(rows, width), *weights
@@ -60,18 +61,45 @@ def narrow(draw: Any) -> tuple[torch.Tensor, ...]:
     return draw(2, 1), draw(2, 1), draw(2, 1) / 2, draw(1, 2) / 2, draw(2, 1) / 2, draw(1, 2) / 2
 
 
-REVERSIBLE = {
+def torch_checkpoint(x: torch.Tensor, *weights: torch.Tensor) -> Any:
+    """Return the layers under torch's own checkpoint."""
+    return checkpoint(mlp, x, *weights, use_reentrant=False)
+
+
+def layers(rows: int, width: int) -> tuple[torch.Tensor, ...]:
+    """Return inputs of `mlp` with four times the width inside."""
+    shapes = (4 * width, width), (width, 4 * width)
+    return torch.randn(rows, width), *[torch.randn(shape) / width**0.5 for shape in shapes]
+
+
+CHECKPOINT: dict[str, Any] = {
+    "page": "checkpointing", "function": functions.Checkpoint, "wrapper": functions.checkpointed, "reference": mlp,
+    "builtin": torch_checkpoint, "inputs": lambda draw: (draw(2, 1), draw(2, 1) / 2, draw(1, 2) / 2),
+    "through": lambda call, *x: call(mlp, *x), "apply": lambda apply, *x: apply(Again(mlp), *x), "elementwise": False,
+}  # fmt: skip
+TRACED = (
+    "the state of the random generators cannot be traced; with `preserve_rng_state=False`, "
+    "where no random numbers are drawn, it works."
+)
+
+REVERSIBLE: dict[str, Any] = {
     "page": "reversible", "function": functions.Reversible, "wrapper": functions.reversible, "reference": residual,
     "inputs": narrow, "through": reversible, "apply": reversible_apply, "elementwise": False, "computed": 2,
 }  # fmt: skip
 
 OPERATIONS = (
     Operation(
+        **CHECKPOINT,
+        lacks={"compile": TRACED},
+        bench=Bench(
+            {"8×256 by 1024×256": lambda: layers(8, 256), "1024×256 by 1024×256": lambda: layers(1024, 256)},
+            lambda: layers(1024, 256), beside_inputs=True,
+        ),
+    ),
+    Operation(**CHECKPOINT, options={"preserve_rng_state": False}, variant="without random numbers"),
+    Operation(
         **REVERSIBLE,
-        lacks={
-            "compile": "the state of the random generators cannot be traced; "
-            "with `preserve_rng_state=False`, where f and g draw no random numbers, it works."
-        },
+        lacks={"compile": TRACED},
         bench=Bench(
             {
                 "16 blocks, 64×64": lambda: chain(64, 64, 16),

@@ -119,7 +119,7 @@ def refused():
     try:
         reversible(x, x, [(lambda x: x * weight, torch.sin)])
     except RuntimeError as error:
-        print(*str(error).split(", "), sep=",\n")
+        print(*str(error).split(", ", 1), sep=",\n")
     # --8<-- [end:refused]
 
 
@@ -178,14 +178,14 @@ def kept():
             x2 = x2 + g(x1)
         return x1, x2
 
+    def chain(x1, x2):
+        return reversible(x1, x2, [tuple(block) for block in blocks])
+
     x1, x2 = torch.ones(2, 100, 8).requires_grad_().unbind()
     for count in (1, 4, 16):
-        blocks = nn.ModuleList(
-            nn.ModuleList([half(), half()]) for _ in range(count)
-        )
+        blocks = nn.ModuleList(nn.ModuleList([half(), half()]) for _ in range(count))
         parameters = list(blocks.parameters())
-        pairs = [tuple(block) for block in blocks]
-        ours = kept(lambda *x: reversible(*x, pairs), x1, x2)
+        ours = kept(chain, x1, x2)
         print(f"{count:2} blocks: {ours}, plain: {kept(plain, x1, x2)}")
     # --8<-- [end:kept]
 
@@ -198,7 +198,7 @@ def twice():
     x1 = torch.tensor(1.0, requires_grad=True)
     x2 = torch.tensor(2.0, requires_grad=True)
     blocks = [(torch.square, torch.square)]
-    y1, y2 = reversible(x1, x2, blocks)
+    _, y2 = reversible(x1, x2, blocks)
     (slope,) = torch.autograd.grad(y2, x2, create_graph=True)
     (second,) = torch.autograd.grad(slope, x2)
     print(slope.item(), second.item())
