@@ -151,6 +151,7 @@ def test_the_tools_are_set_to_be_strict():
 
 
 DEFAULTS = {
+    "ActivatedNorm": {},
     "Checkpoint": {},
     "CustomLinear": {"bias": True, "device": None, "dtype": None},
     "CustomReLU": {},
@@ -159,6 +160,10 @@ DEFAULTS = {
     "RoundSTE": {},
     "SiLU": {},
     "SiLUForwardMode": {},
+    "activated_norm": {
+        "weight": None, "bias": None, "running_mean": None, "running_var": None,
+        "negative_slope": 0.01, "momentum": 0.1, "eps": 1e-5,
+    },
     "checkpointed": {"preserve_rng_state": True},
     "custom_relu": {},
     "custom_relu_demo": {"values": None},

@@ -1,5 +1,6 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
+from customgrad.functions.activatednorm import ActivatedNorm, activated_norm
 from customgrad.functions.checkpointing import Checkpoint, checkpointed
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
@@ -8,6 +9,7 @@ from customgrad.functions.rounding import RoundSTE, round_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
 
 __all__ = [
+    "ActivatedNorm",
     "Checkpoint",
     "CustomLinear",
     "CustomReLU",
@@ -16,6 +18,7 @@ __all__ = [
     "RoundSTE",
     "SiLU",
     "SiLUForwardMode",
+    "activated_norm",
     "checkpointed",
     "custom_relu",
     "custom_relu_demo",

@@ -87,7 +87,49 @@ REVERSIBLE: dict[str, Any] = {
     "inputs": narrow, "through": reversible, "apply": reversible_apply, "elementwise": False, "computed": 2,
 }  # fmt: skip
 
+
+def norm(slope: float = 0.01) -> Any:
+    """Return torch's batch norm and LeakyReLU, one after the other."""
+    return lambda x, w=None, b=None: F.leaky_relu(F.batch_norm(x, None, None, w, b, True), slope)
+
+
+def away(draw: Any) -> tuple[torch.Tensor, ...]:
+    """Return two channels, weights of both signs away from 0, and biases."""
+    return draw(3, 2, 2), torch.tensor([-1.25, 0.75], dtype=draw(1).dtype), draw(2)
+
+
+def convolved(call: Any) -> Any:
+    """Return three layers of a convolution with what is to be measured."""
+
+    def run(x: torch.Tensor, *parameters: torch.Tensor) -> torch.Tensor:
+        for kernel, w, b in zip(*[iter(parameters)] * 3, strict=True):
+            x = call(F.conv2d(x, kernel, padding=1), w, b)
+        return x
+
+    return run
+
+
+def images(size: int) -> tuple[torch.Tensor, ...]:
+    """Return images of 16 channels, and kernels, weights and biases of three layers."""
+    layers = [(torch.randn(16, 16, 3, 3) / 12, torch.ones(16), torch.zeros(16)) for _ in range(3)]
+    return torch.randn(8, 16, size, size), *[t for layer in layers for t in layer]
+
+
 OPERATIONS = (
+    Operation(
+        "activatednorm", functions.ActivatedNorm, functions.activated_norm, norm(), norm(), away,
+        apply=lambda apply, x, w, b: apply(x, w, b, 0.01, 1e-5)[0], elementwise=False, computed=2,
+        bench=Bench(
+            {"3 convolutions, 8×16×8×8": lambda: images(8), "3 convolutions, 8×16×64×64": lambda: images(64)},
+            lambda: images(64), within=convolved, beside_inputs=True,
+        ),
+    ),
+    Operation(
+        "activatednorm", functions.ActivatedNorm, functions.activated_norm, norm(0.5), norm(0.5),
+        lambda draw: (draw(5, 2),), {"negative_slope": 0.5},
+        apply=lambda apply, x: apply(x, x.new_ones(2), x.new_zeros(2), 0.5, 1e-5)[0],
+        elementwise=False, computed=4, variant="without weight and bias",
+    ),
     Operation(
         **CHECKPOINT,
         lacks={"compile": TRACED},
