@@ -115,9 +115,11 @@ def images(size: int) -> tuple[torch.Tensor, ...]:
     return torch.randn(8, 16, size, size), *[t for layer in layers for t in layer]
 
 
+NORM, STEEP = norm(), norm(0.5)
+
 OPERATIONS = (
     Operation(
-        "activatednorm", functions.ActivatedNorm, functions.activated_norm, norm(), norm(), away,
+        "activatednorm", functions.ActivatedNorm, functions.activated_norm, NORM, NORM, away,
         apply=lambda apply, x, w, b: apply(x, w, b, 0.01, 1e-5)[0], elementwise=False, computed=2,
         bench=Bench(
             {"3 convolutions, 8×16×8×8": lambda: images(8), "3 convolutions, 8×16×64×64": lambda: images(64)},
@@ -125,7 +127,7 @@ OPERATIONS = (
         ),
     ),
     Operation(
-        "activatednorm", functions.ActivatedNorm, functions.activated_norm, norm(0.5), norm(0.5),
+        "activatednorm", functions.ActivatedNorm, functions.activated_norm, STEEP, STEEP,
         lambda draw: (draw(5, 2),), {"negative_slope": 0.5},
         apply=lambda apply, x: apply(x, x.new_ones(2), x.new_zeros(2), 0.5, 1e-5)[0],
         elementwise=False, computed=4, variant="without weight and bias",

@@ -13,7 +13,17 @@ def normal(*shape, seed=0):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=DTYPE)
 
 
-def two(x, weight=None, bias=None, *, running_mean=None, running_var=None, negative_slope=0.01, momentum=0.1, eps=1e-5):
+def two(
+    x,
+    weight=None,
+    bias=None,
+    *,
+    running_mean=None,
+    running_var=None,
+    negative_slope=0.01,
+    momentum=0.1,
+    eps=1e-5,
+):
     y = F.batch_norm(x, running_mean, running_var, weight, bias, True, momentum, eps)
     return F.leaky_relu(y, negative_slope)
 
@@ -47,26 +57,35 @@ def test_channels_last_stays():
 def test_running_statistics_move_as_torchs(momentum):
     x, results = normal(6, 2) * 3 + 1, []
     for call in (activated_norm, two):
-        running = torch.full((2,), 0.5), torch.full((2,), 2.0, dtype=DTYPE)
-        call(x, running_mean=running[0].to(DTYPE), running_var=running[1], momentum=momentum)
-        mean = torch.full((2,), 0.5, dtype=DTYPE)
-        call(x, running_mean=mean, momentum=momentum)
-        results.append((mean, running[1]))
+        mean, var = torch.full((2,), 0.5, dtype=DTYPE), torch.full((2,), 2.0, dtype=DTYPE)
+        call(x, running_mean=mean, running_var=var, momentum=momentum)
+        results.append((mean, var))
     torch.testing.assert_close(*results, rtol=1e-10, atol=1e-10)
+
+
+def test_one_running_statistic_alone():
+    mean = torch.zeros(2)
+    activated_norm(normal(6, 2).float() + 1, running_mean=mean, momentum=1.0)
+    torch.testing.assert_close(mean, (normal(6, 2) + 1).float().mean(0))
 
 
 @pytest.mark.parametrize("half", [torch.float16, torch.bfloat16], ids=str)
 def test_half_precision_with_float32_parameters(half):
     """What a network under autocast hands it."""
     x = normal(8, 3).to(half).requires_grad_()
-    weight, bias = torch.tensor([1.0, -2.0, 0.5], requires_grad=True), torch.zeros(3, requires_grad=True)
+    weight, bias = (
+        torch.tensor([1.0, -2.0, 0.5], requires_grad=True),
+        torch.zeros(3, requires_grad=True),
+    )
     y = activated_norm(x, weight, bias)
     found = torch.autograd.grad(y, (x, weight, bias), torch.ones_like(y))
     assert [y.dtype, *[g.dtype for g in found]] == [half, half, torch.float32, torch.float32]
     exact = [t.detach().double().requires_grad_() for t in (x, weight, bias)]
     wanted = torch.autograd.grad(two(*exact).sum(), exact)
     for got, want in zip(found, wanted, strict=True):
-        assert (got.double() - want).abs().max() < 8 * torch.finfo(half).eps * max(1, want.abs().max())
+        assert (got.double() - want).abs().max() < 8 * torch.finfo(half).eps * max(
+            1, want.abs().max()
+        )
 
 
 def test_second_derivatives_through_the_statistics():
@@ -103,7 +122,8 @@ def test_only_the_gradients_that_are_needed():
     for needed in range(3):
         leaves = [t.detach().requires_grad_(n == needed) for n, t in enumerate(tensors)]
         y = activated_norm(*leaves)
-        grads = ActivatedNorm.backward(y.grad_fn, torch.ones_like(y), None, None)
+        with torch.no_grad():  # as the engine calls it
+            grads = ActivatedNorm.backward(y.grad_fn, torch.ones_like(y), None, None)
         assert [g is not None for g in grads[:3]] == [n == needed for n in range(3)]
 
 
@@ -168,9 +188,9 @@ def test_messages(arguments, settings, error, message):
 
 
 def test_a_small_weight_in_a_batch_is_refused():
-    weights = torch.tensor([[1.0, 1.0], [1.0, 0.0]])
+    weights, x = torch.tensor([[1.0, 1.0], [1.0, 0.0]]), normal(4, 2).float()
     with pytest.raises(ValueError, match="must be at least"):
-        torch.func.vmap(lambda w: activated_norm(normal(4, 2).float(), w))(weights)
+        torch.func.vmap(lambda w: activated_norm(x, w))(weights)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -12,6 +12,7 @@ def use():
     y, mean, r = ActivatedNorm.apply(x, weight, bias, 0.01, 1e-5)
     y.square().sum().backward()
     print(y)
+    print(mean, r)
     print(x.grad)
     print(weight.grad, bias.grad)
     # --8<-- [end:use]
