@@ -1,6 +1,7 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
 from customgrad.functions.activatednorm import ActivatedNorm, activated_norm
+from customgrad.functions.actlinear import GELULinear, gelu_linear
 from customgrad.functions.checkpointing import Checkpoint, checkpointed
 from customgrad.functions.linear import CustomLinear, Linear, linear
 from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
@@ -13,6 +14,7 @@ __all__ = [
     "Checkpoint",
     "CustomLinear",
     "CustomReLU",
+    "GELULinear",
     "Linear",
     "Reversible",
     "RoundSTE",
@@ -22,6 +24,7 @@ __all__ = [
     "checkpointed",
     "custom_relu",
     "custom_relu_demo",
+    "gelu_linear",
     "linear",
     "reversible",
     "round_ste",

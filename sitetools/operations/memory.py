@@ -115,6 +115,35 @@ def images(size: int) -> tuple[torch.Tensor, ...]:
     return torch.randn(8, 16, size, size), *[t for layer in layers for t in layer]
 
 
+def gelu_then_linear(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Return the two layers, one after the other."""
+    return F.linear(F.gelu(x), weight, bias)
+
+
+def tanh_then_linear(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Return the same with the approximation by tanh."""
+    return F.linear(F.gelu(x, approximate="tanh"), weight)
+
+
+def eight(call: Any) -> Any:
+    """Return eight linear layers, each with GELU behind it; what is measured spans from GELU to linear."""
+
+    def run(x: torch.Tensor, first: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
+        x = F.linear(x, first)
+        for weight in weights:
+            x = call(x, weight)
+        return F.gelu(x)
+
+    return run
+
+
+def square(rows: int, width: int) -> tuple[torch.Tensor, ...]:
+    """Return inputs and eight square weights."""
+    return torch.randn(rows, width), *[torch.randn(width, width) / width**0.5 for _ in range(8)]
+
+
 NORM, STEEP = norm(), norm(0.5)
 
 OPERATIONS = (
@@ -131,6 +160,20 @@ OPERATIONS = (
         lambda draw: (draw(5, 2),), {"negative_slope": 0.5},
         apply=lambda apply, x: apply(x, x.new_ones(2), x.new_zeros(2), 0.5, 1e-5)[0],
         elementwise=False, computed=4, variant="without weight and bias",
+    ),
+    Operation(
+        "actlinear", functions.GELULinear, functions.gelu_linear, gelu_then_linear, gelu_then_linear,
+        lambda draw: (draw(2, 3), draw(4, 3), draw(4)), elementwise=False,
+        apply=lambda apply, x, w, b: apply(x, w, b, "none"),
+        bench=Bench(
+            {"8 layers, 32×64": lambda: square(32, 64), "8 layers, 4096×256": lambda: square(4096, 256)},
+            lambda: square(4096, 256), within=eight, beside_inputs=True,
+        ),
+    ),
+    Operation(
+        "actlinear", functions.GELULinear, functions.gelu_linear, tanh_then_linear, tanh_then_linear,
+        lambda draw: (draw(3), draw(2, 3)), {"approximate": "tanh"},
+        apply=lambda apply, x, w: apply(x, w, None, "tanh"), elementwise=False, variant="tanh, a vector, no bias",
     ),
     Operation(
         **CHECKPOINT,

@@ -6,13 +6,14 @@ def use():
     import torch
     from customgrad.functions import ActivatedNorm
 
-    x = torch.tensor([[1.0, 2.0], [2.0, 6.0], [6.0, 1.0]], requires_grad=True)
+    x = torch.tensor([[1.0, 2.0], [2.0, 6.0], [6.0, 1.0]])
+    x.requires_grad_()
     weight = torch.tensor([1.0, -2.0], requires_grad=True)
     bias = torch.tensor([0.0, 1.0], requires_grad=True)
     y, mean, r = ActivatedNorm.apply(x, weight, bias, 0.01, 1e-5)
     y.square().sum().backward()
     print(y)
-    print(mean, r)
+    print(mean, r.detach())
     print(x.grad)
     print(weight.grad, bias.grad)
     # --8<-- [end:use]
@@ -40,7 +41,8 @@ def conventions():
         bias = torch.tensor([0.0, 1.0], requires_grad=True)
         running = torch.zeros(2), torch.ones(2)
         call(x, weight, bias, *running).square().mean().backward()
-        print(weight.grad, bias.grad, *running)
+        print(weight.grad, bias.grad)
+        print(*running)
     # --8<-- [end:conventions]
 
 

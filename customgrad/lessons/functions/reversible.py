@@ -44,7 +44,7 @@ def use():
     steps = Step(f, 1), Step(torch.sin)
     y1, y2 = Reversible.apply(steps, x1, x2, weight)
     (y1 + y2).sum().backward()
-    print(y1, y2)
+    print(y1.detach(), y2.detach())
     print(x1.grad, x2.grad, weight.grad)
     # --8<-- [end:use]
 
@@ -179,12 +179,13 @@ def kept():
         return x1, x2
 
     def chain(x1, x2):
-        return reversible(x1, x2, [tuple(block) for block in blocks])
+        return reversible(x1, x2, blocks)
 
     x1, x2 = torch.ones(2, 100, 8).requires_grad_().unbind()
     for count in (1, 4, 16):
-        blocks = nn.ModuleList(nn.ModuleList([half(), half()]) for _ in range(count))
-        parameters = list(blocks.parameters())
+        halves = nn.ModuleList(half() for _ in range(2 * count))
+        blocks = list(zip(halves[::2], halves[1::2], strict=True))
+        parameters = list(halves.parameters())
         ours = kept(chain, x1, x2)
         print(f"{count:2} blocks: {ours}, plain: {kept(plain, x1, x2)}")
     # --8<-- [end:kept]
