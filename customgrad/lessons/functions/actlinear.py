@@ -130,7 +130,8 @@ def twice():
     weight = torch.tensor([[2.0]])
     for call in (two, gelu_linear):
         z = torch.tensor([1.0], requires_grad=True)
-        (slope,) = torch.autograd.grad(call(z, weight), z, create_graph=True)
+        y = call(z, weight)
+        (slope,) = torch.autograd.grad(y, z, create_graph=True)
         (second,) = torch.autograd.grad(slope, z)
         print(slope.detach(), second)
     # --8<-- [end:twice]
