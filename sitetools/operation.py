@@ -29,6 +29,10 @@ class Bench:
     """Further ways to compute the same, by the words that the table shows."""
     composed: Call | None = None
     """What "composed" means in the tables, where one would write something else than the reference."""
+    within: Callable[[Call], Call] = lambda call: call
+    """Makes of one way to compute it the larger thing that is measured, such as a chain; takes the inputs."""
+    beside_inputs: bool = False
+    """Count what is kept beside the inputs, weights among them."""
     half: str = ""
     """The size that is measured in bfloat16, too."""
 

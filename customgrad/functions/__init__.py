@@ -1,6 +1,9 @@
 """Differentiable operations, one a file: contract, formula, Function, wrapper."""
 
+from customgrad.functions.activatednorm import ActivatedNorm, activated_norm
+from customgrad.functions.actlinear import GELULinear, gelu_linear
 from customgrad.functions.affine import Affine, affine
+from customgrad.functions.checkpointing import Checkpoint, checkpointed
 from customgrad.functions.chunkedloss import LinearCrossEntropy, linear_cross_entropy
 from customgrad.functions.clamp import ClampSTE, clamp_ste
 from customgrad.functions.clipping import (
@@ -24,6 +27,7 @@ from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.relumasks import ReLUFromMask, ReLUPacked
 from customgrad.functions.relus import ReLUFromInput, ReLUFromOutput, ReLUInPlace, relu, relu_
 from customgrad.functions.reversal import ReverseGradient, reverse_gradient
+from customgrad.functions.reversible import Reversible, reversible
 from customgrad.functions.rmsnorm import RMSNorm, rms_norm
 from customgrad.functions.rounding import RoundSTE, RoundSTEForwardMode, round_ste
 from customgrad.functions.scaling import ScaleGradient, scale_gradient
@@ -39,7 +43,9 @@ from customgrad.functions.topk import TopK, topk
 __all__ = [
     "GELU",
     "LSQ",
+    "ActivatedNorm",
     "Affine",
+    "Checkpoint",
     "ClampSTE",
     "ClipGradientNorm",
     "ClipGradientValue",
@@ -51,6 +57,7 @@ __all__ = [
     "Exp",
     "ExpForwardMode",
     "GELUForwardMode",
+    "GELULinear",
     "GumbelSoftmaxSTE",
     "LayerNorm",
     "LeakyReLU",
@@ -64,6 +71,7 @@ __all__ = [
     "ReLUInPlace",
     "ReLUPacked",
     "ReverseGradient",
+    "Reversible",
     "RoundSTE",
     "RoundSTEForwardMode",
     "ScaleGradient",
@@ -78,7 +86,9 @@ __all__ = [
     "Spike",
     "TopK",
     "TreeNorm",
+    "activated_norm",
     "affine",
+    "checkpointed",
     "clamp_ste",
     "clip_gradient_norm",
     "clip_gradient_value",
@@ -88,6 +98,7 @@ __all__ = [
     "custom_relu_demo",
     "exp",
     "gelu",
+    "gelu_linear",
     "gumbel_softmax_ste",
     "layer_norm",
     "leaky_relu",
@@ -99,6 +110,7 @@ __all__ = [
     "relu",
     "relu_",
     "reverse_gradient",
+    "reversible",
     "rms_norm",
     "round_ste",
     "scale_gradient",

@@ -39,10 +39,13 @@ def direct(function: F) -> F:
             "use its apply as it is"
         )
     changed: Any = function  # whose apply and super() no type describes
-    count = len(inspect.signature(function.forward).parameters)
+    parameters = inspect.signature(function.forward).parameters.values()
+    more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    count = len(parameters) - more
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs or len(args) != count or torch._C._are_functorch_transforms_active():
+        given = len(args) >= count if more else len(args) == count
+        if kwargs or not given or torch._C._are_functorch_transforms_active():
             return super(changed, cls).apply(*args, **kwargs)
         # What torch's own apply calls, too, once it has the arguments.
         return super(torch.autograd.Function, cls).apply(*unwrap_dead_wrappers(args))

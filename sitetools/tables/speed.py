@@ -24,7 +24,8 @@ def table(report: dict[str, Any]) -> str:
     """Return one operation's figures, with what they were measured on."""
     base = WORDS[report["base"]]
     head = [label if "×" in label else f"{label} elements" for label in report["time"]]
-    head += ["kept, B per element", "peak, B per element"]
+    kept = "kept beside the inputs" if report.get("beside inputs") else "kept"
+    head += [f"{kept}, B per element", "peak, B per element"]
     lines = [f"| time over {base} | " + " | ".join(head) + " |", "|---|" + "--:|" * len(head)]
     for case in report["saved"]:
         words = f"`{report['operation']}`" if case == "custom" else WORDS.get(case, case)

@@ -82,9 +82,10 @@ def ratios(cases, base):
     }
 
 
-def saved_bytes(call, inputs):
-    """Return the bytes of the distinct storages that forward keeps for backward."""
+def saved_bytes(call, inputs, beside=False):
+    """Return the bytes of the distinct storages that forward keeps for backward, those of the inputs or not."""
     kept = {}
+    own = {x.untyped_storage().data_ptr() for x in inputs} if beside else set()
 
     def pack(tensor):
         storage = tensor.untyped_storage()
@@ -97,7 +98,7 @@ def saved_bytes(call, inputs):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         output = call(*inputs)
     del output
-    return sum(size for size, _ in kept.values())
+    return sum(size for address, (size, _) in kept.items() if address not in own)
 
 
 def peak_bytes(run):
@@ -120,6 +121,9 @@ def cases_of(operation):
     if operation.reference is not operation.builtin:
         calls["composed"] = operation.bench.composed or operation.reference
     return calls | ({"builtin": operation.builtin} if operation.builtin else {})
+        calls["composed"] = operation.reference
+    calls |= {"builtin": operation.builtin} if operation.builtin else {}
+    return {name: operation.bench.within(call) for name, call in calls.items()}
 
 
 def leaves(make, dtype=torch.float32):
@@ -144,10 +148,12 @@ def measure(operation):
     inputs = leaves(operation.bench.memory)
     given, elements = cotangents(calls[base], inputs), inputs[0].numel()
     found["saved"], found["peak"] = {}, {}
+    if beside := operation.bench.beside_inputs:
+        found["beside inputs"] = True
     for name, call in calls.items():
         run = step(call, inputs, given)
         run()
-        found["saved"][name] = round(saved_bytes(call, inputs) / elements, 3)
+        found["saved"][name] = round(saved_bytes(call, inputs, beside) / elements, 3)
         found["peak"][name] = round(peak_bytes(run) / elements, 2)
     print(f"{operation.name}: saved {found['saved']}, peak {found['peak']} bytes per element")
     return found
