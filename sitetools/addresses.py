@@ -59,7 +59,6 @@ def operations() -> list[str]:
         + (f", keeps {o.computed} more" if o.computed else "")
         + (f", within {o.tolerance:g}" if o.tolerance else "")
         + (", called in its own way" if o.through else "")
-        + (", called indirectly" if o.through else "")
         + (f", {o.forward_mode.__name__}" if o.forward_mode else "")
         + "".join(f", no {column}" for column in o.lacks)
         for o in catalogue.OPERATIONS

@@ -15,7 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 from sitetools.operation import Call, Operation
 
-FAMILIES = ("activations", "layers", "rewritten", "twice", "outputs")
+FAMILIES = ("activations", "layers", "losses", "rewritten", "twice", "outputs", "memory")
 """The modules of sitetools.operations, in the order of the tables."""
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation

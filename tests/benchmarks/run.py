@@ -120,8 +120,6 @@ def cases_of(operation):
     calls = {"custom": operation.call, **operation.bench.cases}
     if operation.reference is not operation.builtin:
         calls["composed"] = operation.bench.composed or operation.reference
-    return calls | ({"builtin": operation.builtin} if operation.builtin else {})
-        calls["composed"] = operation.reference
     calls |= {"builtin": operation.builtin} if operation.builtin else {}
     return {name: operation.bench.within(call) for name, call in calls.items()}
 
