@@ -128,6 +128,10 @@ def test_make_runs_these_commands_and_no_others(target):
 
 def test_make_targets_are_phony_and_explained():
     text = read("Makefile")
+    assert re.findall(r"^(\w+ \?= .*)$", text, re.MULTILINE) == [
+        "PYTHON ?= python3",
+        "PORT ?= 8000",
+    ]
     phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)[1].split()
     assert phony == ["help", *RECIPES]
     explained = [line.split()[2] for line in recipe("help")[1]]
@@ -316,7 +320,7 @@ def test_the_tests_that_console_toml_names_contain_the_command():
     for command, test in table.items():
         path, _, name = test.partition("::")
         body = re.search(
-            rf"((?:^@.*\n(?:[ \])].*\n)*)*)^def {name}\(.*\n(?:[ \n].*|\n)*",
+            rf"((?:^@.*\n(?:[ \])].*\n)*)*)^def {name}\(.*\n(?: .*\n|\n)*",
             read(path),
             re.MULTILINE,
         )
