@@ -107,7 +107,7 @@ class TreeNorm(torch.autograd.Function):
         norms = []
         for x in tensors:
             dtype = torch.promote_types(dtype, x.dtype)
-            # In float16 the squares would overflow early.
+            # Half precision is rounded once, at the end.
             wide = torch.promote_types(x.dtype, torch.float32)
             norms.append(norm(x, dtype=wide))
         return norm(torch.stack(norms)).to(dtype)

@@ -135,6 +135,8 @@ def test_mixed_dtypes(dtypes):
     norm = tree_norm([x, y])
     assert norm.dtype == torch.promote_types(*dtypes)
     assert norm.item() == 5.0
+    handed = TreeNorm.backward(norm.grad_fn, torch.ones_like(norm))
+    assert tuple(g.dtype for g in handed) == dtypes
     norm.backward()
     assert (x.grad.dtype, y.grad.dtype) == dtypes
     torch.testing.assert_close(x.grad.double().item(), 0.6, rtol=1e-2, atol=0)
@@ -148,6 +150,15 @@ def test_half_precision_neither_overflows_nor_vanishes(size):
     norm.backward(torch.tensor(8.0, dtype=torch.float16))
     assert norm.item() == pytest.approx(2 * size, rel=1e-3)
     assert x.grad.tolist() == pytest.approx([4.0] * 4, rel=2e-3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision_is_rounded_once(dtype):
+    for seed in range(20):
+        generator = torch.Generator().manual_seed(seed)
+        tree = [torch.randn(7, generator=generator).to(dtype) for _ in range(5)]
+        exact = torch.cat(tree).double().square().sum().sqrt()
+        assert tree_norm(tree) == exact.to(dtype)
 
 
 def test_at_zero_both_derivatives_are_zero():
