@@ -161,8 +161,8 @@ def relu_(input: torch.Tensor) -> torch.Tensor:
     """Write max(input, 0) over the input, elementwise, through ``ReLUInPlace``.
 
     Args:
-        input: float tensor of any shape, as for ``relu``; no leaf that requires a gradient,
-            and not expanded.
+        input: float tensor of any shape, as for ``relu``; no leaf that requires a gradient
+            or view of one, and not expanded.
 
     Saves for backward:
         The input, which is the output now: no new memory.
@@ -176,12 +176,13 @@ def relu_(input: torch.Tensor) -> torch.Tensor:
 
     Raises:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
-        RuntimeError: if the input is a leaf that requires a gradient; it is left alone.
+        RuntimeError: if it is a leaf that requires a gradient, or a view of one; it is left alone.
     """
     checked("relu_", input)
-    if torch.is_grad_enabled() and input.requires_grad and input.is_leaf:
+    base = input if input._base is None else input._base
+    if torch.is_grad_enabled() and base.requires_grad and base.is_leaf:
         raise RuntimeError(
-            "relu_: input must not be a leaf that requires a gradient, got one; "
+            "relu_: input must not be a leaf that requires a gradient, got one or a view of it; "
             "use relu(input), or change it under torch.no_grad()"
         )
     output: torch.Tensor = ReLUInPlace.apply(input)

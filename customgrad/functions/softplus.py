@@ -13,9 +13,9 @@ Formula, with b = beta and the cotangent g = grad_output::
 
 # ruff: noqa: D102
 # mypy: allow-untyped-defs, allow-incomplete-defs
+# --8<-- [start:imports]
 import math
 
-# --8<-- [start:imports]
 import torch
 from torch.nn import functional as F
 
@@ -38,6 +38,16 @@ class Softplus(torch.autograd.Function):
             raise TypeError(
                 "Softplus: input must be a float tensor, "
                 f"got {input.dtype}; use one such as torch.float32"
+            )
+        if beta == 0 or not math.isfinite(beta):
+            raise ValueError(
+                "Softplus: beta must be finite and not 0, "
+                f"got {beta}; 1.0 gives log(1 + exp(input))"
+            )
+        if math.isnan(threshold):
+            raise ValueError(
+                "Softplus: threshold must be comparable with numbers, "
+                f"got {threshold}; use 20.0, or math.inf for no limit"
             )
         return F.softplus(input, beta, min(threshold, 50.0))
 
@@ -127,14 +137,6 @@ def softplus(input: torch.Tensor, *, beta: float = 1.0, threshold: float = 20.0)
                 f"softplus: {name} must be a number, got {type(value).__name__}; "
                 f"for example {name}={1.0 if name == 'beta' else 20.0}"
             )
-    if beta == 0 or not math.isfinite(beta):
-        raise ValueError(
-            f"softplus: beta must be finite and not 0, got {beta}; 1.0 gives log(1 + exp(input))"
-        )
-    if math.isnan(threshold):
-        raise ValueError(
-            "softplus: threshold must be a number to compare with, got nan; use 20.0, or inf for none"
-        )
     output: torch.Tensor = Softplus.apply(input, beta, threshold)
     return output
 

@@ -152,12 +152,14 @@ def test_of_a_view_the_rest_is_left_alone(index):
 def test_a_leaf_is_refused_before_it_is_changed():
     x = torch.tensor([-1.0, 2.0], requires_grad=True)
     wanted = (
-        r"^relu_: input must not be a leaf that requires a gradient, got one; "
+        r"^relu_: input must not be a leaf that requires a gradient, got one or a view of it; "
         r"use relu\(input\), or change it under torch\.no_grad\(\)$"
     )
-    with pytest.raises(RuntimeError, match=wanted):
-        relu_(x)
+    for leaf in (x, x[0], x.view(2, 1)):
+        with pytest.raises(RuntimeError, match=wanted):
+            relu_(leaf)
     assert x.tolist() == [-1.0, 2.0]
+    assert relu_(x.detach().clone()[:1]).tolist() == [0.0]
     with torch.no_grad():
         relu_(x)
     assert x.tolist() == [0.0, 2.0]

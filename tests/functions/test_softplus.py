@@ -129,16 +129,19 @@ def test_what_is_no_number_is_refused(name, example, value):
         softplus(torch.ones(2), **{name: value})
 
 
+CALLS = [softplus, lambda x, beta=1.0, threshold=20.0: Softplus.apply(x, beta, threshold)]
+
+
+@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("beta", [0, 0.0, -0.0, INF, -INF, NAN])
-def test_beta_is_finite_and_not_zero(beta):
-    wanted = rf"^softplus: beta must be finite and not 0, got {beta}; 1\.0 gives log\(1 \+ exp\(input\)\)$"
+def test_beta_is_finite_and_not_zero(call, beta):
+    wanted = rf"^Softplus: beta must be finite and not 0, got {beta}; 1\.0 gives log\(1 \+ exp\(input\)\)$"
     with pytest.raises(ValueError, match=wanted):
-        softplus(torch.ones(2), beta=beta)
+        call(torch.ones(2), beta=beta)
 
 
-def test_a_threshold_of_nan_is_refused():
-    wanted = (
-        "^softplus: threshold must be a number to compare with, got nan; use 20.0, or inf for none$"
-    )
+@pytest.mark.parametrize("call", CALLS)
+def test_a_threshold_of_nan_is_refused(call):
+    wanted = r"^Softplus: threshold must be comparable with numbers, got nan; use 20\.0, or math\.inf for no limit$"
     with pytest.raises(ValueError, match=wanted):
-        softplus(torch.ones(2), threshold=NAN)
+        call(torch.ones(2), threshold=NAN)

@@ -48,6 +48,31 @@ def right():
     # --8<-- [end:right]
 
 
+def units():
+    # --8<-- [start:units]
+    import torch
+    from customgrad.functions import softplus
+
+    x = torch.linspace(-120, 120, 24001, requires_grad=True)
+    y = softplus(x)
+    y.sum().backward()
+
+    z = x.detach().double()
+    e = torch.exp(-z.abs())
+    value = z.clamp(min=0) + torch.log1p(e)
+    slope = torch.where(z > 0, 1, e) / (1 + e)
+
+    def within(found, exact, units):
+        """Whether each is so few units of its last bit away."""
+        near = exact.float()
+        unit = near.nextafter(near + 1).double() - near.double()
+        return ((found - exact).abs() <= units * unit).all().item()
+
+    print("value", within(y, value, 3))
+    print("slope", within(x.grad, slope, 3))
+    # --8<-- [end:units]
+
+
 def tail():
     # --8<-- [start:tail]
     import torch
@@ -151,6 +176,7 @@ def main():
     use()
     naive()
     right()
+    units()
     tail()
     conventions()
     overflow()
