@@ -161,6 +161,7 @@ DEFAULTS = {
     "RoundSTE": {},
     "SiLU": {},
     "SiLUForwardMode": {},
+    "Swish": {},
     "activated_norm": {
         "weight": None,
         "bias": None,
@@ -178,6 +179,7 @@ DEFAULTS = {
     "reversible": {"preserve_rng_state": True},
     "round_ste": {},
     "silu": {},
+    "swish": {},
     "MLP": {},
     "GradientRecord": {},
     "regression_data": {"n": 64, "noise": 0.1},

@@ -8,6 +8,7 @@ from customgrad.functions.relu import CustomReLU, custom_relu, custom_relu_demo
 from customgrad.functions.reversible import Reversible, reversible
 from customgrad.functions.rounding import RoundSTE, round_ste
 from customgrad.functions.silu import SiLU, SiLUForwardMode, silu
+from customgrad.functions.swish import Swish, swish
 
 __all__ = [
     "ActivatedNorm",
@@ -20,6 +21,7 @@ __all__ = [
     "RoundSTE",
     "SiLU",
     "SiLUForwardMode",
+    "Swish",
     "activated_norm",
     "checkpointed",
     "custom_relu",
@@ -29,4 +31,5 @@ __all__ = [
     "reversible",
     "round_ste",
     "silu",
+    "swish",
 ]

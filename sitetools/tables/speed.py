@@ -24,8 +24,7 @@ def table(report: dict[str, Any]) -> str:
     """Return one operation's figures, with what they were measured on."""
     base = WORDS[report["base"]]
     head = [label if "×" in label else f"{label} elements" for label in report["time"]]
-    kept = "kept beside the inputs" if report.get("beside inputs") else "kept"
-    head += [f"{kept}, B per element", "peak, B per element"]
+    head += ["kept, B per element", "peak, B per element"]
     lines = [f"| time over {base} | " + " | ".join(head) + " |", "|---|" + "--:|" * len(head)]
     for case in report["saved"]:
         words = f"`{report['operation']}`" if case == "custom" else WORDS.get(case, case)
@@ -36,4 +35,6 @@ def table(report: dict[str, Any]) -> str:
         f"Forward and backward in float32; medians of {report['rounds']} rounds, measured side by side. "
         f"{report['processor']}, {report['threads']} threads, torch {report['torch']}, Python {report['python']}."
     )
+    if report.get("beside inputs"):
+        stamp += " Inputs and weights are not counted as kept."
     return "\n".join(lines) + f"\n\n{stamp}\n{{.meta}}\n"
