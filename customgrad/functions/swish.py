@@ -48,14 +48,13 @@ class Swish(torch.autograd.Function):
         wide = torch.promote_types(input.dtype, torch.float32)
         x, b, g = (t.to(wide) for t in (input, beta, grad_output))
         s = torch.sigmoid(b * x)
+        rest = x * (1 - s)
         grad_input = grad_beta = None
-        if needs_input:
-            grad_input = g * s * (1 + b * x * (1 - s))
-            grad_input = grad_input.to(input.dtype)
         if needs_beta:
             # Not x * x first: for a large x that is infinity.
-            grad_beta = (g * (x * s) * (x * (1 - s))).sum()
-            grad_beta = grad_beta.to(beta.dtype)
+            grad_beta = (g * (x * s) * rest).sum().to(beta.dtype)
+        if needs_input:
+            grad_input = ((1 + b * rest) * s * g).to(input.dtype)
         return grad_input, grad_beta
 
 
@@ -103,7 +102,7 @@ def swish(input: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
     if beta.ndim:
         raise ValueError(
             f"swish: beta must have no dimension, got shape {tuple(beta.shape)}; "
-            "for a beta a channel, reshape so that torch's own operations broadcast it"
+            "for a beta a channel, compose torch's own operations"
         )
     output: torch.Tensor = Swish.apply(input, beta)
     return output
