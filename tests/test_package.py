@@ -219,6 +219,7 @@ DEFAULTS = {
     "layer_norm": {"weight": None, "bias": None, "eps": 1e-5},
     "linear_cross_entropy": {"bias": None, "ignore_index": -100, "reduction": "mean", "chunk": 128},
     "rms_norm": {"weight": None, "eps": None},
+    "Swish": {},
     "activated_norm": {
         "weight": None,
         "bias": None,
@@ -242,6 +243,7 @@ DEFAULTS = {
     "tree_norm": {},
     "spike": {"surrogate": "fast_sigmoid", "slope": None},
     "softplus": {"beta": 1.0, "threshold": 20.0},
+    "swish": {},
     "MLP": {},
     "GradientRecord": {},
     "regression_data": {"n": 64, "noise": 0.1},

@@ -38,6 +38,7 @@ from customgrad.functions.sinh import Sinh, sinh
 from customgrad.functions.softplus import Softplus, SoftplusForwardMode, log1pexp, softplus
 from customgrad.functions.sort import Sort, sort
 from customgrad.functions.spike import Spike, spike
+from customgrad.functions.swish import Swish, swish
 from customgrad.functions.topk import TopK, topk
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "SoftplusForwardMode",
     "Sort",
     "Spike",
+    "Swish",
     "TopK",
     "TreeNorm",
     "activated_norm",
@@ -121,6 +123,7 @@ __all__ = [
     "softplus",
     "sort",
     "spike",
+    "swish",
     "topk",
     "tree_apply",
     "tree_norm",

@@ -1,6 +1,7 @@
 """Memory: Functions that compute again what autograd would keep."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -144,6 +145,11 @@ def square(rows: int, width: int) -> tuple[torch.Tensor, ...]:
     return torch.randn(rows, width), *[torch.randn(width, width) / width**0.5 for _ in range(8)]
 
 
+def with_beta(count: int) -> tuple[torch.Tensor, ...]:
+    """Return that many numbers, and a beta."""
+    return torch.randn(count), torch.tensor(1.5)
+
+
 NORM, STEEP = norm(), norm(0.5)
 
 OPERATIONS = (
@@ -151,7 +157,7 @@ OPERATIONS = (
         "activatednorm", functions.ActivatedNorm, functions.activated_norm, NORM, NORM, away,
         apply=lambda apply, x, w, b: apply(x, w, b, 0.01, 1e-5)[0], elementwise=False, computed=2,
         bench=Bench(
-            {"3 convolutions, 8×16×8×8": lambda: images(8), "3 convolutions, 8×16×64×64": lambda: images(64)},
+            {"8×16×8×8": lambda: images(8), "8×16×64×64": lambda: images(64)},
             lambda: images(64), within=convolved, beside_inputs=True,
         ),
     ),
@@ -166,7 +172,7 @@ OPERATIONS = (
         lambda draw: (draw(2, 3), draw(4, 3), draw(4)), elementwise=False,
         apply=lambda apply, x, w, b: apply(x, w, b, "none"),
         bench=Bench(
-            {"8 layers, 32×64": lambda: square(32, 64), "8 layers, 4096×256": lambda: square(4096, 256)},
+            {"32×64": lambda: square(32, 64), "4096×256": lambda: square(4096, 256)},
             lambda: square(4096, 256), within=eight, beside_inputs=True,
         ),
     ),
@@ -179,7 +185,7 @@ OPERATIONS = (
         **CHECKPOINT,
         lacks={"compile": TRACED},
         bench=Bench(
-            {"8×256 by 1024×256": lambda: layers(8, 256), "1024×256 by 1024×256": lambda: layers(1024, 256)},
+            {"8×256": lambda: layers(8, 256), "1024×256": lambda: layers(1024, 256)},
             lambda: layers(1024, 256), beside_inputs=True,
         ),
     ),
@@ -189,8 +195,8 @@ OPERATIONS = (
         lacks={"compile": TRACED},
         bench=Bench(
             {
-                "16 blocks, 64×64": lambda: chain(64, 64, 16),
-                "16 blocks, 4096×64": lambda: chain(4096, 64, 16),
+                "64×64": lambda: chain(64, 64, 16),
+                "4096×64": lambda: chain(4096, 64, 16),
             },
             lambda: chain(4096, 64, 16),
             {"torch's checkpoint": residual_checkpointed},
@@ -198,4 +204,12 @@ OPERATIONS = (
         ),
     ),
     Operation(**REVERSIBLE, options={"preserve_rng_state": False}, variant="without random numbers"),
+    Operation(
+        "swish", functions.Swish, functions.swish, lambda x, beta: x * torch.sigmoid(beta * x),
+        inputs=lambda draw: (draw(3, 3), draw()), elementwise=False,
+        bench=Bench(
+            {"10": partial(with_beta, 10), "1e5": partial(with_beta, 10**5), "1e7": partial(with_beta, 10**7)},
+            partial(with_beta, 10**6),
+        ),
+    ),
 )  # fmt: skip

@@ -24,15 +24,17 @@ def table(report: dict[str, Any]) -> str:
     """Return one operation's figures, with what they were measured on."""
     base = WORDS[report["base"]]
     head = [label if "×" in label else f"{label} elements" for label in report["time"]]
-    kept = "kept beside the inputs" if report.get("beside inputs") else "kept"
-    head += [f"{kept}, B per element", "peak, B per element"]
+    head += ["kept, B per element", "peak, B per element"]
     lines = [f"| time over {base} | " + " | ".join(head) + " |", "|---|" + "--:|" * len(head)]
     for case in report["saved"]:
         words = f"`{report['operation']}`" if case == "custom" else WORDS.get(case, case)
         cells = [f"{found[case][1]:.2f}" for found in report["time"].values()]
         cells += [f"{report['saved'][case]:g}", f"{report['peak'][case]:g}"]
         lines.append(f"| {words} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + f"\n\n{stamp(report)}\n{{.meta}}\n"
+    words = stamp(report)
+    if report.get("beside inputs"):
+        words += " Inputs and weights are not counted as kept."
+    return "\n".join(lines) + f"\n\n{words}\n{{.meta}}\n"
 
 
 def stamp(report: dict[str, Any]) -> str:

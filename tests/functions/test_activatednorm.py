@@ -88,6 +88,19 @@ def test_half_precision_with_float32_parameters(half):
         )
 
 
+def test_statistics_are_float32_in_half_precision():
+    """Where the numbers are large, r is below what float16 holds in full."""
+    x = (normal(64, 1) * 15_000).half().requires_grad_()
+    weight, bias = torch.ones(1).half(), torch.zeros(1).half()
+    cotangent = normal(64, 1, seed=1).half() * 512
+    y, mean, r = ActivatedNorm.apply(x, weight, bias, 0.01, 1e-5)
+    assert [t.dtype for t in (y, mean, r)] == [torch.float16, torch.float32, torch.float32]
+    (found,) = torch.autograd.grad(y, x, cotangent)
+    exact = x.detach().double().requires_grad_()
+    (wanted,) = torch.autograd.grad(two(exact), exact, cotangent.double())
+    assert (found.double() - wanted).abs().max() < 2e-3 * wanted.abs().max()
+
+
 def test_second_derivatives_through_the_statistics():
     """Where r is taken for a constant, this differs by more than a half."""
     x, results = torch.tensor([[1.0], [2.0], [6.0]], dtype=DTYPE, requires_grad=True), []

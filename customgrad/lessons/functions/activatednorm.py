@@ -74,7 +74,7 @@ def refused():
     import torch
     from customgrad.functions import activated_norm
 
-    x = torch.randn(4, 2)
+    x = torch.ones(4, 2)
     try:
         activated_norm(x, weight=torch.tensor([1.0, 0.0]))
     except ValueError as error:
@@ -107,8 +107,8 @@ def kept():
                 y = call(F.conv2d(y, kernel, padding=1))
         return len(sizes)
 
-    x = torch.randn(2, 4, 8, 8)
-    kernels = torch.randn(3, 4, 4, 3, 3, requires_grad=True)
+    x = torch.ones(2, 4, 8, 8)
+    kernels = torch.ones(3, 4, 4, 3, 3, requires_grad=True)
     print("activated_norm", kept(activated_norm))
     print("two layers    ", kept(two))
     # --8<-- [end:kept]

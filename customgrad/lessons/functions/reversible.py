@@ -81,13 +81,13 @@ def hidden():
     # --8<-- [start:hidden]
     import torch
     from torch import nn
-    from customgrad.lessons.functions.reversible import (
-        Hidden,
+    from customgrad.lessons.functions import (
+        reversible as lesson,
     )
 
     f = nn.Linear(2, 2)
     x = torch.ones(2, requires_grad=True)
-    y = Hidden.apply(f, x, x)
+    y = lesson.Hidden.apply(f, x, x)
     y.sum().backward()
     print(f.bias.grad)
     # --8<-- [end:hidden]
