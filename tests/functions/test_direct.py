@@ -69,6 +69,30 @@ def test_the_plain_call_does_not_ask_for_the_signature(monkeypatch):
         function.apply(torch.tensor(2.0))
 
 
+def test_a_forward_that_takes_any_number_of_tensors_has_the_short_way_too(monkeypatch):
+    class Sum(torch.autograd.Function):
+        @staticmethod
+        def forward(factor, *tensors):
+            return factor * sum(tensors)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.factor, ctx.count = inputs[0], len(inputs) - 1
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return None, *[ctx.factor * grad_output] * ctx.count
+
+    function = direct(Sum)
+    monkeypatch.setattr(inspect, "signature", None)
+    x = torch.tensor(2.0, requires_grad=True)
+    for count in (1, 2, 5):
+        y = function.apply(3.0, *[x] * count)
+        assert (y.item(), torch.autograd.grad(y, x)[0].item()) == (6.0 * count, 3.0 * count)
+    with pytest.raises(TypeError, match="not callable"):
+        function.apply()
+
+
 def test_inside_a_transform_it_is_torchs_own_way():
     function = direct(scaled())
     assert torch.func.grad(lambda x: function.apply(x, 5.0))(torch.tensor(2.0)).item() == 5.0
