@@ -7,7 +7,7 @@ from sitetools.figures import WIDTH, panel, path, text
 from sitetools.tables.bars import largest, reports
 
 ROW, TOP = 22, 36
-LEFT, RIGHT = 152.0, WIDTH - 10.0
+LEFT, RIGHT = 172.0, WIDTH - 10.0
 TIMES = (0.1, 1.0, 10.0)
 SHARES = (0.0, 0.5, 1.0, 1.5)
 """What is labelled on the axes of times and of bytes."""
