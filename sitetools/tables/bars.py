@@ -46,8 +46,9 @@ def render() -> dict[str, str]:
     for bar in bars():
         over = speed.WORDS.get(bar["over"], bar["over"])
         says = f"{bar['says']}: {QUANTITIES[bar['quantity']]} over {over}"
-        met = "met" if round(bar["found"], 2) <= bar["most"] else "missed"
-        lines.append(f"| {says} | {bar['found']:.2f} | {bar['most']:.2f} | {met} |")
+        found = f"{bar['found']:.3g}"
+        met = "met" if float(found) <= bar["most"] else "missed"
+        lines.append(f"| {says} | {found} | {bar['most']:g} | {met} |")
     return {"bars.md": "\n".join(lines) + "\n", "benchmarks.md": everything()}
 
 
