@@ -36,12 +36,16 @@ class Again:
         more = map(torch.cuda.get_rng_state, [x.device] * x.is_cuda)
         return [torch.get_rng_state(), *more]
 
+    def versions(self, tensors):
+        if torch.compiler.is_compiling():
+            return []
+        return [t._version for t in tensors if not t.is_inference()]
+
     def first(self, *tensors):
-        compiling = torch.compiler.is_compiling()
-        versions = [compiling or t._version for t in tensors]
+        versions = self.versions(tensors)
         before = self.generators(tensors[0])
         output = self.call(*tensors)
-        if versions != [compiling or t._version for t in tensors]:
+        if versions != self.versions(tensors):
             raise RuntimeError(
                 "Checkpoint: the function must leave its inputs as "
                 "they are, got one changed in place; leave out "

@@ -40,10 +40,10 @@ class Step:
         return [torch.get_rng_state(), *more]
 
     def first(self, x, *tensors):
-        compiling = torch.compiler.is_compiling()
-        before, version = self.generators(x), compiling or x._version
+        blind = torch.compiler.is_compiling() or x.is_inference()
+        before, version = self.generators(x), blind or x._version
         change = self.call(x, *tensors)
-        if not compiling and x._version != version:
+        if not blind and x._version != version:
             raise RuntimeError(
                 "Reversible: a step must leave its input as it is, "
                 "got one changed in place; leave out inplace=True"

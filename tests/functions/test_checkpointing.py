@@ -42,6 +42,13 @@ def test_dropout_has_the_mask_of_forward():
     assert torch.equal(found[1], expected[1]), "the stream of random numbers is the plain one's"
 
 
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_without_gradients(mode):
+    with mode():
+        x = torch.ones(3)
+        assert not checkpointed(torch.sin, x).requires_grad
+
+
 def test_without_the_state_dropout_is_wrong():
     """So that the test above has something to find."""
     x = normal(5, 4).requires_grad_()

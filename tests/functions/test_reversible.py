@@ -60,6 +60,13 @@ def test_backward_leaves_the_generator_alone():
     assert torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_without_gradients(mode):
+    with mode():
+        x = torch.ones(3)
+        assert not reversible(x, x, [(torch.sin, torch.nn.Dropout(0.0))])[0].requires_grad
+
+
 def test_without_the_state_dropout_is_wrong():
     """So that the test above has something to find."""
     blocks, x1, x2 = chain()
