@@ -123,7 +123,10 @@ class Checkpoint(torch.autograd.Function):
         with torch.autocast(*ctx.autocast):
             y, vjp = torch.func.vjp(run, *[tensors[n] for n in wanted])
         several = isinstance(y, tuple)
-        found = vjp(grad_outputs if several else grad_outputs[0])
+        g = grad_outputs if several else grad_outputs[0]
+        # The graph of the second run is used once, unless someone
+        # differentiates this.
+        found = vjp(g, retain_graph=torch.is_grad_enabled())
         grads = dict(zip(wanted, found, strict=True))
         return None, *[grads.get(n) for n in range(len(tensors))]
 

@@ -121,15 +121,15 @@ class Reversible(torch.autograd.Function):
         a, b, *tensors = ctx.saved_tensors
         _, input, other, *needs = ctx.needs_input_grad
         grads, end = [None] * len(tensors), len(tensors)
+        keep = torch.is_grad_enabled()  # someone differentiates this
         for step in reversed(ctx.steps):
             if not (input or other or any(needs[:end])):
                 break  # all that is before needs nothing
             own = slice(end - step.count, end)
             with torch.autocast(*ctx.autocast):
                 change, vjp = step.vjp(a, tensors[own], needs[own])
-            grad_x, *found = vjp(grad_b.to(change.dtype))
-            new = [found.pop(0) if n else None for n in needs[own]]
-            grads[own] = new
+            grad_x, *new = vjp(grad_b.to(change.dtype), keep)
+            grads[own] = [new.pop(0) if n else None for n in needs[own]]
             a, b = b - change, a  # as they were before this step
             grad_a, grad_b = grad_b, grad_a + grad_x
             end = own.start
