@@ -60,6 +60,19 @@ def test_backward_leaves_the_generator_alone():
     assert torch.equal(torch.get_rng_state(), state)
 
 
+def refuse(*_):
+    raise AssertionError("the long way")
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_apply_takes_the_short_way_with_any_number_of_tensors(monkeypatch, blocks):
+    monkeypatch.setattr(torch.autograd.Function, "apply", classmethod(refuse))
+    pairs, x1, x2 = chain(count=blocks)
+    reversible(x1, x2, pairs)
+    with pytest.raises(AssertionError, match="the long way"):
+        Reversible.apply((), x1)
+
+
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
 def test_without_gradients(mode):
     with mode():
