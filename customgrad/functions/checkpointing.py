@@ -31,17 +31,21 @@ class Again:
         self.preserve = preserve_rng_state
 
     def generators(self, x):
-        if not self.preserve:
+        if torch.compiler.is_compiling() and not self.preserve:
             return []
         more = map(torch.cuda.get_rng_state, [x.device] * x.is_cuda)
         return [torch.get_rng_state(), *more]
 
+    def versions(self, tensors):
+        if torch.compiler.is_compiling():
+            return []
+        return [t._version for t in tensors if not t.is_inference()]
+
     def first(self, *tensors):
-        compiling = torch.compiler.is_compiling()
-        versions = [compiling or t._version for t in tensors]
+        versions = self.versions(tensors)
         before = self.generators(tensors[0])
         output = self.call(*tensors)
-        if versions != [compiling or t._version for t in tensors]:
+        if versions != self.versions(tensors):
             raise RuntimeError(
                 "Checkpoint: the function must leave its inputs as "
                 "they are, got one changed in place; leave out "
@@ -50,6 +54,12 @@ class Again:
         after = self.generators(tensors[0])
         if not all(map(torch.equal, before, after)):
             self.state = before
+            if not self.preserve:
+                raise RuntimeError(
+                    "Checkpoint: the function must not draw random "
+                    "numbers, got one that does; use "
+                    "preserve_rng_state=True"
+                )
         return output
 
     def again(self, *tensors):
@@ -119,7 +129,10 @@ class Checkpoint(torch.autograd.Function):
         with torch.autocast(*ctx.autocast):
             y, vjp = torch.func.vjp(run, *[tensors[n] for n in wanted])
         several = isinstance(y, tuple)
-        found = vjp(grad_outputs if several else grad_outputs[0])
+        g = grad_outputs if several else grad_outputs[0]
+        # The graph of the second run is used once, unless someone
+        # differentiates this.
+        found = vjp(g, retain_graph=torch.is_grad_enabled())
         grads = dict(zip(wanted, found, strict=True))
         return None, *[grads.get(n) for n in range(len(tensors))]
 
@@ -140,7 +153,8 @@ def checkpointed(
             tensor or a tuple of float tensors.
         input: float tensor (float16, bfloat16, float32 or float64) of any shape and any strides.
         others: further tensors, of any dtype: masks, indices, what else needs a gradient.
-        preserve_rng_state: False if the function draws no random numbers: torch.compile needs that.
+        preserve_rng_state: False promises that the function draws no random numbers; torch.compile
+            needs that, and cannot check it.
 
     Saves for backward:
         The inputs and the parameters, by reference: 4 bytes per element of the input in float32,
@@ -158,8 +172,8 @@ def checkpointed(
     Raises:
         TypeError: if the input is no float tensor, one of the others is no tensor, or the
             function is none or returns something else.
-        RuntimeError: if it uses a tensor that needs a gradient and that it was not given, or
-            changes an input in place.
+        RuntimeError: if it uses a tensor that needs a gradient and that it was not given,
+            changes an input in place, or draws random numbers against ``preserve_rng_state``.
 
     Source:
         Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016,

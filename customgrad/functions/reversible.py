@@ -12,7 +12,6 @@ Backward walks from the end: it runs a step again, takes its result away, and di
 
 # ruff: noqa: D102
 # mypy: allow-untyped-defs, allow-incomplete-defs
-from collections.abc import Sequence
 from typing import Any
 
 # --8<-- [start:imports]
@@ -34,22 +33,27 @@ class Step:
         self.preserve, self.drawn = preserve_rng_state, None
 
     def generators(self, x):
-        if not self.preserve:
+        if torch.compiler.is_compiling() and not self.preserve:
             return []
         more = map(torch.cuda.get_rng_state, [x.device] * x.is_cuda)
         return [torch.get_rng_state(), *more]
 
     def first(self, x, *tensors):
-        compiling = torch.compiler.is_compiling()
-        before, version = self.generators(x), compiling or x._version
+        blind = torch.compiler.is_compiling() or x.is_inference()
+        before, version = self.generators(x), blind or x._version
         change = self.call(x, *tensors)
-        if not compiling and x._version != version:
+        if not blind and x._version != version:
             raise RuntimeError(
                 "Reversible: a step must leave its input as it is, "
                 "got one changed in place; leave out inplace=True"
             )
         if not all(map(torch.equal, before, self.generators(x))):
             self.drawn = before
+            if not self.preserve:
+                raise RuntimeError(
+                    "Reversible: a step must not draw random numbers, "
+                    "got one that does; use preserve_rng_state=True"
+                )
         return change
 
     def again(self, x, *tensors):
@@ -88,8 +92,7 @@ class Reversible(torch.autograd.Function):
         a, b, rest = input, other, iter(tensors)
         for n, step in enumerate(steps):
             own = [next(rest).detach() for _ in range(step.count)]
-            # Nothing here needs a gradient, so nothing is recorded:
-            # unless the step uses a tensor that it was not given.
+            # Records nothing, unless it uses a tensor not given to it.
             with torch.enable_grad():
                 change = step.first(b.detach(), *own)
             if change.requires_grad:
@@ -121,15 +124,15 @@ class Reversible(torch.autograd.Function):
         a, b, *tensors = ctx.saved_tensors
         _, input, other, *needs = ctx.needs_input_grad
         grads, end = [None] * len(tensors), len(tensors)
+        keep = torch.is_grad_enabled()  # someone differentiates this
         for step in reversed(ctx.steps):
             if not (input or other or any(needs[:end])):
                 break  # all that is before needs nothing
             own = slice(end - step.count, end)
             with torch.autocast(*ctx.autocast):
                 change, vjp = step.vjp(a, tensors[own], needs[own])
-            grad_x, *found = vjp(grad_b.to(change.dtype))
-            new = [found.pop(0) if n else None for n in needs[own]]
-            grads[own] = new
+            grad_x, *new = vjp(grad_b.to(change.dtype), keep)
+            grads[own] = [new.pop(0) if n else None for n in needs[own]]
             a, b = b - change, a  # as they were before this step
             grad_a, grad_b = grad_b, grad_a + grad_x
             end = own.start
@@ -143,29 +146,26 @@ direct(Reversible)
 
 # --8<-- [start:reversible]
 def reversible(
-    input: torch.Tensor,
-    other: torch.Tensor,
-    blocks: Sequence[tuple[Any, Any]],
-    preserve_rng_state: bool = True,
+    input: torch.Tensor, other: torch.Tensor, blocks: Any, preserve_rng_state: bool = True
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return (y1, y2) of a chain of blocks y1 = x1 + f(x2), y2 = x2 + g(y1), through ``Reversible``.
 
     Args:
         input: x1, a float tensor (float16, bfloat16, float32 or float64) of any shape.
         other: x2, of the same dtype and device; ``f`` maps its shape to that of x1, ``g`` back.
-        blocks: pairs (f, g), at least one. Each is a module, whose parameters get gradients; a
+        blocks: a sequence of pairs (f, g). Each is a module, whose parameters get gradients; a
             callable; or a pair (callable, tensors), called as ``callable(x, *tensors)``.
-        preserve_rng_state: False if no f or g draws random numbers: torch.compile needs that.
+        preserve_rng_state: False promises that no f or g draws random numbers; torch.compile
+            needs that, and cannot check it.
 
     Saves for backward:
-        y1 and y2 of the last block, whatever the chain's length: 4 bytes per element in float32;
-        the parameters by reference; and the generators' state for each f or g that drew from one.
+        y1 and y2 of the last block alone, 4 bytes per element in float32; the parameters, by
+        reference; and a generator's state for each f or g that drew from it.
 
     Conventions:
         f and g run once more in backward, under the same autocast and with the same random
-        numbers; a module's buffers are updated by the first run. Inputs come back up to rounding,
-        and gradients are as near. Backward can itself be differentiated. A custom Function
-        inside f and g must have ``setup_context``.
+        numbers; the first run alone updates buffers. Inputs come back up to rounding. Backward can
+        itself be differentiated. A custom Function inside f and g must have ``setup_context``.
 
     Returns:
         Two new tensors, of the shapes and the dtype of ``input`` and ``other``.
@@ -173,8 +173,8 @@ def reversible(
     Raises:
         TypeError: if an input is no float tensor, dtypes differ, or a block is no pair.
         ValueError: if there is no block, or a result cannot be added to its half.
-        RuntimeError: if f or g uses a tensor that needs a gradient and that it was not given, or
-            changes its input in place.
+        RuntimeError: if f or g uses a tensor that needs a gradient and that it was not given,
+            changes its input in place, or draws random numbers against ``preserve_rng_state``.
 
     Source:
         Gomez, Ren, Urtasun and Grosse, "The reversible residual network: backpropagation without

@@ -79,8 +79,8 @@ CHECKPOINT: dict[str, Any] = {
     "through": lambda call, *x: call(mlp, *x), "apply": lambda apply, *x: apply(Again(mlp), *x), "elementwise": False,
 }  # fmt: skip
 TRACED = (
-    "the state of the random generators cannot be traced; with `preserve_rng_state=False`, "
-    "where no random numbers are drawn, it works."
+    "the state of the random generators cannot be traced. With `preserve_rng_state=False`, "
+    "your promise that nothing random is drawn, it works; compiled code cannot check the promise."
 )
 
 REVERSIBLE: dict[str, Any] = {

@@ -464,3 +464,17 @@ def test_what_it_is_measured_beside_computes_the_same(operation):
         found = catalogue.gradients(call, inputs)
         expected = catalogue.gradients(operation.reference, inputs)
         assert catalogue.agree(found, expected), case
+
+
+@pytest.mark.parametrize(
+    "operation", [o for o in OPERATIONS if o.bench.beside_inputs], ids=lambda o: o.label
+)
+def test_the_larger_thing_that_is_measured_is_the_same_for_each_case(operation):
+    make = next(iter(operation.bench.sizes.values()))
+    inputs = tuple(x.double().requires_grad_() for x in make())
+    found, expected = (
+        catalogue.gradients(operation.bench.within(call), inputs)
+        for call in (operation.call, operation.reference)
+    )
+    for got, want in zip(found, expected, strict=True):
+        assert (got - want).abs().max() <= 1e-8 * want.abs().max()

@@ -60,15 +60,32 @@ def test_backward_leaves_the_generator_alone():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_without_the_state_dropout_is_wrong():
-    """So that the test above has something to find."""
-    blocks, x1, x2 = chain()
+def refuse(*_):
+    raise AssertionError("the long way")
 
-    def call(x1, x2, blocks):
-        return reversible(x1, x2, blocks, preserve_rng_state=False)
 
-    found, expected = (gradients(c, blocks, x1, x2)[0] for c in (call, plain))
-    assert (found[2] - expected[2]).abs().max() > 0.1
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_apply_takes_the_short_way_with_any_number_of_tensors(monkeypatch, blocks):
+    monkeypatch.setattr(torch.autograd.Function, "apply", classmethod(refuse))
+    pairs, x1, x2 = chain(count=blocks)
+    reversible(x1, x2, pairs)
+    with pytest.raises(AssertionError, match="the long way"):
+        Reversible.apply((), x1)
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_without_gradients(mode):
+    with mode():
+        x = torch.ones(3)
+        assert not reversible(x, x, [(torch.sin, torch.nn.Dropout(0.0))])[0].requires_grad
+
+
+def test_random_numbers_are_refused_where_none_were_announced():
+    with pytest.raises(RuntimeError) as caught:
+        reversible(ONE, ONE, [(torch.sin, nn.Dropout())], preserve_rng_state=False)
+    assert str(caught.value) == (
+        "Reversible: a step must not draw random numbers, got one that does; use preserve_rng_state=True"
+    )
 
 
 def test_a_state_is_kept_only_for_a_step_that_draws():

@@ -68,6 +68,14 @@ def test_betas_sum_is_not_lost_in_half_precision():
     assert beta.grad.item() == pytest.approx((1250 * s * (1 - s)).item(), rel=1e-3)
 
 
+def test_beta_in_half_precision_where_factors_leave_its_range():
+    x = torch.tensor(200.0, dtype=torch.float16)
+    beta = torch.tensor(0.05, dtype=torch.float16, requires_grad=True)
+    swish(x, beta).backward(torch.tensor(400.0, dtype=torch.float16))
+    s = torch.sigmoid(beta.detach().double() * 200)
+    assert beta.grad.item() == pytest.approx((400 * 200**2 * s * (1 - s)).item(), rel=1e-2)
+
+
 def test_nan_and_infinity():
     inf = torch.inf
     x = torch.tensor([-inf, inf, torch.nan, 0.0], requires_grad=True)

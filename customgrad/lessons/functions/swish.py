@@ -50,7 +50,7 @@ def conventions():
 
     x = torch.tensor([-2.0, 0.0, 2.0])
     for value in (0.0, 1.0, 100.0):
-        print(swish(x, torch.tensor(value)).tolist())
+        print(swish(x, torch.tensor(value)))
     # --8<-- [end:conventions]
 
 
