@@ -17,7 +17,7 @@ ALL = $(VENV)/installed-dev
 export PYTHONUTF8 = 1
 export NO_MKDOCS_2_WARNING = 1
 
-.PHONY: help serve test site outputs bench check chosen clean
+.PHONY: help serve test site outputs bench check clean chosen
 
 help:
 	@echo "make serve     serve the site at http://127.0.0.1:$(PORT)/ and reload it on every save"

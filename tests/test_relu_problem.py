@@ -22,7 +22,7 @@ HEADINGS = {
     ],
     SOLUTION: ["Approach", "Step by step", "The solution", "Edge cases", "Complexity", "Double backward", "In short"],
     PITFALLS: [
-        "Nothing saved", "The wrong mask", "`>=` at zero", "Forgetting `grad_output`", "Instance methods",
+        "Nothing saved", "The wrong mask", "`>=` at zero", "Forgetting `grad_output`", "Without `@staticmethod`",
         "The wrong number of gradients", "A product with the mask", "Changing `grad_output` in place",
         "Saving on `ctx` instead of `save_for_backward`", "In short",
     ],

@@ -112,7 +112,7 @@ RECIPES = {
     "check": ["$(PY) -m ruff check .", "$(PY) -m ruff format --check .", "$(PY) -m mypy"],
     "clean": ["rm -rf $(VENV) site .cache .pytest_cache .ruff_cache .mypy_cache .hypothesis"],
 }
-NEEDS = dict.fromkeys(RECIPES, "$(ALL)") | {"serve": "$(SITE)", "clean": ""}
+NEEDS = dict.fromkeys(RECIPES, "chosen $(ALL)") | {"serve": "chosen $(SITE)", "clean": ""}
 
 
 def recipe(target):
@@ -133,7 +133,7 @@ def test_make_targets_are_phony_and_explained():
         "PORT ?= 8000",
     ]
     phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)[1].split()
-    assert phony == ["help", *RECIPES]
+    assert phony == ["help", *RECIPES, "chosen"]
     explained = [line.split()[2] for line in recipe("help")[1]]
     assert explained == list(RECIPES)
     assert set(re.findall(r"^export (\w+) = 1$", text, re.MULTILINE)) == {
