@@ -103,6 +103,13 @@ def test_pages_of_functions_embed_what_was_tried_and_measured(page):
         assert f'--8<-- "docs/generated/{kind}-{page.stem}.md"' in text, kind
 
 
+@pytest.mark.parametrize("page", FUNCTIONS, ids=ids)
+def test_pages_of_functions_come_after_the_handbook_in_searches(page):
+    """Their code uses every name that the handbook explains."""
+    front = page.read_text(encoding="utf-8").split("\n---\n")[0]
+    assert front.endswith("\nsearch:\n  boost: 0.5")
+
+
 def test_every_operation_that_has_a_page_is_listed():
     index = (pages.DOCS / "functions" / "index.md").read_text(encoding="utf-8")
     for page in FUNCTIONS:
