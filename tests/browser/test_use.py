@@ -76,10 +76,14 @@ def hits(tab, query):
     tab.wait_for_function("!document.querySelector('.md-search-result__item')")
     field.press_sequentially(query)
     tab.locator(".md-search-result__item a").first.wait_for()
-    return tab.evaluate(
-        "[...document.querySelectorAll('.md-search-result__item')].map("
-        "i => new URL(i.querySelector('a').href).pathname.split('/some/path/')[1])"
-    )
+    found = None
+    while found != (found := tab.evaluate(FOUND)):
+        tab.wait_for_timeout(300)  # each key asks anew; the last answer is the one that stays
+    return found
+
+
+FOUND = """[...document.querySelectorAll('.md-search-result__item')].map(
+    i => new URL(i.querySelector('a').href).pathname.split('/some/path/')[1])"""
 
 
 @pytest.mark.parametrize(
