@@ -92,17 +92,23 @@ class CrossEntropy(torch.autograd.Function):
         if ctx.reduction == "mean":
             share = share / keep.sum().clamp(min=1)
         share = share.unsqueeze(dim)
+        rest = likelihood.expm1()  # digits that p - 1 would lose
         if torch.is_grad_enabled() or batched(grad_output):
             # Someone differentiates this backward, or vmaps it.
             p = input.to(share.dtype).softmax(dim)
             one = torch.zeros_like(p).scatter(dim, label, 1.0)
             grad_input = ((p - one) * share).to(input.dtype)
-        else:
-            # In place: one tensor of the size of the logits. expm1
-            # keeps the digits of a sure prediction.
-            p = input.softmax(dim)
-            rest = likelihood.expm1().to(p.dtype)
+        elif input.dtype == share.dtype or dim == 0:
+            p = input.softmax(dim, dtype=share.dtype)
             grad_input = p.scatter_(dim, label, rest).mul_(share)
+            grad_input = grad_input.to(input.dtype)
+        else:  # halves: in float32, some rows at a time
+            grad_input = torch.empty_like(input)
+            tensors = input, label, rest, share, grad_input
+            pieces = [tensor.split(64) for tensor in tensors]
+            for z, y, r, s, out in zip(*pieces, strict=True):
+                p = z.softmax(1, dtype=s.dtype)
+                out.copy_(p.scatter_(1, y, r).mul_(s))
         return grad_input, None, None, None
 
 
