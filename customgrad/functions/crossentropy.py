@@ -33,7 +33,7 @@ def log_likelihood(input, label, dim):
     pieces = [
         rows.log_softmax(dim, dtype=wide).gather(dim, y)
         for rows, y in zip(
-            input.split(64), label.split(64), strict=True
+            input.split(256), label.split(256), strict=True
         )
     ]  # fmt: skip
     return torch.cat(pieces)
@@ -105,7 +105,7 @@ class CrossEntropy(torch.autograd.Function):
         else:  # halves: in float32, some rows at a time
             grad_input = torch.empty_like(input)
             tensors = input, label, rest, share, grad_input
-            pieces = [tensor.split(64) for tensor in tensors]
+            pieces = [tensor.split(256) for tensor in tensors]
             for z, y, r, s, out in zip(*pieces, strict=True):
                 p = z.softmax(1, dtype=s.dtype)
                 out.copy_(p.scatter_(1, y, r).mul_(s))
