@@ -6,7 +6,7 @@ def use():
     import torch
     from customgrad.functions import CrossEntropy
 
-    logits = torch.tensor([[2.0, 1.0, 0.0], [0.0, 0.0, 9.0], [0.0, 0.0, 0.0]])
+    logits = torch.tensor([[2.0, 1.0, 0.0], [0, 0, 9], [0, 0, 0]])
     logits.requires_grad_()
     target = torch.tensor([0, -100, 1])
     loss, _ = CrossEntropy.apply(logits, target)
