@@ -23,6 +23,22 @@ __all__ = ["CrossEntropy", "cross_entropy"]
 
 
 # --8<-- [start:CrossEntropy]
+def log_likelihood(input, label, dim):
+    """Return the log-probability of each label."""
+    wide = torch.promote_types(input.dtype, torch.float32)
+    if input.dtype == wide or dim == 0:
+        return input.log_softmax(dim, dtype=wide).gather(dim, label)
+    # Of halves, log_softmax would lose digits: float32, and some
+    # rows at a time, since it copies them.
+    pieces = [
+        rows.log_softmax(dim, dtype=wide).gather(dim, y)
+        for rows, y in zip(
+            input.split(256), label.split(256), strict=True
+        )
+    ]  # fmt: skip
+    return torch.cat(pieces)
+
+
 def batched(cotangent):
     """Tell whether vmap is at work, where in place may not do."""
     if torch.compiler.is_compiling():
@@ -45,17 +61,17 @@ class CrossEntropy(torch.autograd.Function):
                 f"got {input.dtype}; use one such as torch.float32"
             )
         dim = min(input.ndim - 1, 1)
-        wide = torch.promote_types(input.dtype, torch.float32)
         keep = target != ignore_index
         label = torch.where(keep, target, 0).unsqueeze(dim)
-        logs = input.log_softmax(dim)
-        likelihood = logs.gather(dim, label).to(wide)
+        likelihood = log_likelihood(input, label, dim)
         loss = torch.where(keep, -likelihood.squeeze(dim), 0)
         if reduction != "none":
             loss = loss.sum()
         if reduction == "mean":
             loss = loss / keep.sum()
-        return loss.to(logs.dtype), likelihood
+        if not torch.is_autocast_enabled(input.device.type):
+            loss = loss.to(input.dtype)
+        return loss, likelihood
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -76,16 +92,23 @@ class CrossEntropy(torch.autograd.Function):
         if ctx.reduction == "mean":
             share = share / keep.sum().clamp(min=1)
         share = share.unsqueeze(dim)
-        p = input.softmax(dim)
+        rest = likelihood.expm1()  # digits that p - 1 would lose
         if torch.is_grad_enabled() or batched(grad_output):
             # Someone differentiates this backward, or vmaps it.
+            p = input.to(share.dtype).softmax(dim)
             one = torch.zeros_like(p).scatter(dim, label, 1.0)
             grad_input = ((p - one) * share).to(input.dtype)
-        else:
-            # In place: one tensor of the size of the logits. expm1
-            # keeps the digits of a sure prediction.
-            rest = likelihood.expm1().to(p.dtype)
+        elif input.dtype == share.dtype or dim == 0:
+            p = input.softmax(dim, dtype=share.dtype)
             grad_input = p.scatter_(dim, label, rest).mul_(share)
+            grad_input = grad_input.to(input.dtype)
+        else:  # halves: in float32, some rows at a time
+            grad_input = torch.empty_like(input)
+            tensors = input, label, rest, share, grad_input
+            pieces = [tensor.split(256) for tensor in tensors]
+            for z, y, r, s, out in zip(*pieces, strict=True):
+                p = z.softmax(1, dtype=s.dtype)
+                out.copy_(p.scatter_(1, y, r).mul_(s))
         return grad_input, None, None, None
 
 

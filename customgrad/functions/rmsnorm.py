@@ -25,6 +25,9 @@ __all__ = ["RMSNorm", "rms_norm"]
 
 
 # --8<-- [start:RMSNorm]
+SMALL = 2**15  # elements for which the kernel is not worth it
+
+
 class RMSNorm(torch.autograd.Function):
     """Rows over their root mean square; gives (output, rstd)."""
 
@@ -74,9 +77,10 @@ class RMSNorm(torch.autograd.Function):
         size = x.shape[-1]
         w = x.new_ones(size) if weight is None else weight.to(x.dtype)
         grad_input = grad_weight = None
-        if torch.is_grad_enabled():
-            # Someone differentiates this backward: rstd is computed
-            # again, since it depends on the input.
+        if torch.is_grad_enabled() or x.numel() < SMALL:
+            # Someone differentiates this backward, and rstd, which
+            # depends on the input, is computed again. Or there is
+            # little to do, and the kernel below wakes every thread.
             square = x.square().mean(-1, keepdim=True)
             rstd = torch.rsqrt(square + ctx.eps)
             n, u = x * rstd, g * w

@@ -158,10 +158,9 @@ def test_nothing_but_the_loss_where_no_gradient_is_wanted(how):
 
 def test_the_logits_never_exist_at_once():
     """Nor does a tensor of their size: counted by the profiler."""
-    x, w, _ = inputs(torch.float32, rows=256, size=8, classes=512)
     target = torch.arange(256)
 
-    def peak(f):
+    def peak(f, x, w):
         activities = [torch.profiler.ProfilerActivity.CPU]
         with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
             torch.autograd.grad(f(x, w, target), (x, w))
@@ -172,8 +171,14 @@ def test_the_logits_never_exist_at_once():
         return most
 
     logits = 256 * 512 * 4
-    assert peak(composed) >= 3 * logits
-    assert peak(lambda *a: linear_cross_entropy(*a, chunk=16)) < logits / 3
+    thin = inputs(torch.float32, rows=256, size=8, classes=512, bias=False)
+    assert peak(composed, *thin) >= 3 * logits
+    assert peak(lambda *a: linear_cross_entropy(*a, chunk=16), *thin) < logits / 3
+    # The gradients and two chunks; not three chunks, and not the gradients three times.
+    x, w = inputs(torch.float32, rows=256, size=64, classes=512, bias=False)
+    grads = 4 * (x.numel() + w.numel())
+    found = peak(lambda *a: linear_cross_entropy(*a, chunk=64), x, w)
+    assert found < max(2 * grads, grads + logits / 2) * 1.1
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)

@@ -1,6 +1,7 @@
 """RMSNorm: precision over sizes and scales, special values, what it keeps, what it refuses."""
 
 import itertools
+import sys
 
 import pytest
 import torch
@@ -25,6 +26,12 @@ def value_and_grads(f, inputs, g):
     leaves = [x.detach().requires_grad_() for x in inputs]
     y = f(*leaves)
     return y, *torch.autograd.grad(y, leaves, g)
+
+
+@pytest.fixture(autouse=True, params=[0, 2**15], ids=["by the kernel", "by the formula"])
+def way(request, monkeypatch):
+    """Each test runs with the kernel for any size, and with the formula that few elements get."""
+    monkeypatch.setattr(sys.modules[RMSNorm.__module__], "SMALL", request.param)
 
 
 def test_by_hand():
