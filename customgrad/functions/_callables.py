@@ -72,6 +72,10 @@ def of_pairs(where: str, name: str, pairs: Sequence[Any]) -> Iterator[tuple[str,
         TypeError: for a pair that is none.
         ValueError: if there is none.
     """
+    if not isinstance(pairs, Sequence | torch.nn.ModuleList):
+        raise TypeError(
+            f"{where}: {name} must be a list of pairs (f, g), got {type(pairs).__name__}; pass [(f, g)]"
+        )
     if not len(pairs):
         raise ValueError(f"{where}: {name} must hold at least one pair (f, g), got none; add one")
     for n, pair in enumerate(pairs):

@@ -148,6 +148,7 @@ def labels(
     values = target
     while torch._C._functorch.is_functorch_wrapped_tensor(values):
         values = torch._C._functorch.get_unwrapped(values)
+    values = values.long()  # as a byte, -100 is 156
     wrong = (values != ignore_index) & ((values < 0) | (values >= classes))
     if wrong.any():
         place = tuple(wrong.nonzero()[0].tolist())

@@ -1,5 +1,6 @@
 """The check of an argument that must be one number, with the words of its error."""
 
+import sys
 from typing import Any
 
 __all__ = ["number"]
@@ -37,5 +38,5 @@ def number(
         wanted += f" of at least {least:g}"
     if above > -float("inf"):
         wanted += f" above {above:g}"
-    if not (-float("inf") < value < float("inf")) or value < least or value <= above:
+    if not (abs(value) <= sys.float_info.max) or value < least or value <= above:
         raise ValueError(f"{where}: {name} must be {wanted}, got {value}; {hint}")

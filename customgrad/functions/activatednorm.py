@@ -162,6 +162,10 @@ def activated_norm(
                 f"activated_norm: {name} must be a finite number above 0, got {number!r}; "
                 "backward divides by it"
             )
+    if not (isinstance(momentum, (int, float)) and 0 <= momentum <= 1):
+        raise ValueError(
+            f"activated_norm: momentum must be a number from 0 to 1, got {momentum!r}; 0.1 is usual"
+        )
     weight = input.new_ones(channels) if weight is None else weight
     bias = input.new_zeros(channels) if bias is None else bias
     both = {"weight": weight, "bias": bias}

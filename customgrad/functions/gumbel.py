@@ -135,6 +135,10 @@ def gumbel_softmax_ste(
                 "use one such as torch.float32"
             )
     number("gumbel_softmax_ste", "temperature", temperature, above=0.0, hint="1.0 is usual")
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise TypeError(
+            f"gumbel_softmax_ste: dim must be an int, got {type(dim).__name__}; -1 is the last"
+        )
     if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
         raise ValueError(
             f"gumbel_softmax_ste: dim must be one of input's {input.ndim} dimensions, got {dim}; "

@@ -105,7 +105,7 @@ def lsq(
         TypeError: if input or step is no tensor, or its dtype is integer, bool or complex; if
             qmin or qmax is no int, or gradient_scale no number.
         ValueError: if qmin is not below qmax, the shapes do not fit, gradient_scale is
-            negative, infinite or NaN, or a step is not above 0. The last is looked at on the
+            negative, infinite or NaN, or a step is not finite and above 0. The last is looked at on the
             CPU alone, and not inside ``torch.compile`` and ``torch.func``.
 
     Source:
@@ -145,6 +145,11 @@ def lsq(
     if step.device.type == "cpu" and not traced and not bool((step > 0).all()):
         raise ValueError(
             f"lsq: step must be above 0, got {step.min().item():g}; a smaller learning rate or "
+            "gradient_scale keeps it there"
+        )
+    if step.device.type == "cpu" and not traced and bool(step.isinf().any()):
+        raise ValueError(
+            "lsq: step must be finite, got inf; a smaller learning rate or "
             "gradient_scale keeps it there"
         )
     output: torch.Tensor = LSQ.apply(input, step, qmin, qmax, gradient_scale)

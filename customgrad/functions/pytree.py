@@ -68,6 +68,11 @@ def tree_apply(function, tree, *options):
         TypeError: if something else is in the tree.
         ValueError: if no tensor is in it, or the numbers differ.
     """
+    if not hasattr(function, "apply"):
+        raise TypeError(
+            "tree_apply: function must be a subclass of Function, got "
+            f"{function!r:.40}; pass the class"
+        )
     tensors = [x for _, x in flatten(tree, "tree_apply: tree")]
     if not tensors:
         raise ValueError(

@@ -113,8 +113,13 @@ def spike(
             f"spike: input must be a float tensor, got {type(input).__name__}; "
             "make one with torch.tensor(...)"
         )
+    if not isinstance(surrogate, str) or surrogate not in SLOPES:
+        raise ValueError(
+            f"spike: surrogate must be 'fast_sigmoid' or 'arctan', got {surrogate!r}; "
+            "choose one of the two"
+        )
     if slope is None:
-        slope = SLOPES.get(surrogate, 1.0)
+        slope = SLOPES[surrogate]
     number("spike", "slope", slope, above=0.0, hint="25 and 2 are usual")
     output: torch.Tensor = Spike.apply(input, surrogate, slope)
     return output

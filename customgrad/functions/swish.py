@@ -54,7 +54,8 @@ class Swish(torch.autograd.Function):
             # Not x * x first: for a large x that is infinity.
             grad_beta = (g * (x * s) * rest).sum().to(beta.dtype)
         if needs_input:
-            grad_input = ((1 + b * rest) * s * g).to(input.dtype)
+            # Not b * rest first, for the same reason.
+            grad_input = ((s + b * (rest * s)) * g).to(input.dtype)
         return grad_input, grad_beta
 
 

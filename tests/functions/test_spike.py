@@ -80,8 +80,8 @@ def test_nan_gives_no_spike_and_a_gradient_that_shows_it(surrogate):
         ({"slope": INF}, ValueError, "spike: slope must be a finite number above 0, got inf; 25 and 2 are usual"),
         ({"slope": NAN}, ValueError, "spike: slope must be a finite number above 0, got nan; 25 and 2 are usual"),
         ({"slope": "2"}, TypeError, "spike: slope must be a number, got str; pass a float, such as 1.0"),
-        ({"surrogate": "atan"}, ValueError, "Spike: surrogate must be 'fast_sigmoid' or 'arctan', got 'atan'; choose one of the two"),
-        ({"surrogate": None}, ValueError, "Spike: surrogate must be 'fast_sigmoid' or 'arctan', got None; choose one of the two"),
+        ({"surrogate": "atan"}, ValueError, "spike: surrogate must be 'fast_sigmoid' or 'arctan', got 'atan'; choose one of the two"),
+        ({"surrogate": None}, ValueError, "spike: surrogate must be 'fast_sigmoid' or 'arctan', got None; choose one of the two"),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused(keywords, error, words):
