@@ -44,7 +44,9 @@ class ClipGradientValue(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        return grad_output.clamp(-ctx.limit, ctx.limit), None
+        # A limit beyond the dtype is refused by clamp: none is needed.
+        limit = min(ctx.limit, torch.finfo(grad_output.dtype).max)
+        return grad_output.clamp(-limit, limit), None
 
 
 # --8<-- [end:ClipGradientValue]

@@ -36,12 +36,13 @@ class GumbelSoftmaxSTE(torch.autograd.Function):
                 f"got {input.dtype}; use one such as torch.float32"
             )
         wide = torch.promote_types(input.dtype, torch.float32)
-        logits = (input.to(wide) + noise.to(wide)) / temperature
-        soft = logits.softmax(dim).to(input.dtype)
-        top, index = soft.max(dim, keepdim=True)
+        noisy = input.to(wide) + noise.to(wide)
+        soft = (noisy / temperature).softmax(dim)
+        index = noisy.argmax(dim, keepdim=True)
         # top / top is 1, and NaN where a NaN is among the logits.
+        top = soft.gather(dim, index)
         hard = torch.zeros_like(soft).scatter(dim, index, top / top)
-        return hard, soft
+        return hard.to(input.dtype), soft.to(input.dtype)
 
     @staticmethod
     def setup_context(ctx, inputs, output):

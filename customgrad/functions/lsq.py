@@ -59,13 +59,13 @@ class LSQ(torch.autograd.Function):
         # hardtanh_backward(t, v, a, b) is t where a < v < b, else 0.
         within = torch.ops.aten.hardtanh_backward
         grad_input = grad_step = None
-        if ctx.needs_input_grad[0]:
-            grad_input = within(g, v, qmin, qmax).to(input.dtype)
         if ctx.needs_input_grad[1]:
             q = v.clamp(qmin, qmax).round()
-            slope = ctx.scale * (q - within(v, v, qmin, qmax))
-            grad_step = (g * slope).sum_to_size(step.shape)
-            grad_step = grad_step.to(step.dtype)
+            slope = q - within(v, v, qmin, qmax)
+            total = (g * slope).sum_to_size(step.shape)
+            grad_step = (ctx.scale * total).to(step.dtype)
+        if ctx.needs_input_grad[0]:
+            grad_input = within(g, v, qmin, qmax).to(input.dtype)
         return grad_input, grad_step, None, None, None
 
 

@@ -98,6 +98,17 @@ def test_special_logits(logits, output):
         assert torch.autograd.grad(y.sum(), x)[0].isnan().any()
 
 
+@dtypes
+@pytest.mark.parametrize("temperature", [1e-3, 1.0, 1e9])
+def test_the_larger_one_is_chosen_however_near_its_softmax_is(dtype, temperature):
+    """In bfloat16, and at a high temperature in any dtype, the two are equal after the softmax."""
+    low = torch.tensor(2.0, dtype=dtype)
+    high = torch.nextafter(low, torch.tensor(3.0, dtype=dtype))
+    x = torch.stack([low, high])
+    y = gumbel_softmax_ste(x, torch.zeros_like(x), temperature=temperature)
+    assert y.tolist() == [0.0, 1.0]
+
+
 def test_a_masked_entry_has_no_gradient():
     x = torch.tensor([0.0, -INF, 1.0], requires_grad=True)
     y = gumbel_softmax_ste(x, torch.zeros(3))

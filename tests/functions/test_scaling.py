@@ -114,6 +114,13 @@ def test_short_gradients_pass_bit_by_bit(assert_same):
         assert_same(torch.autograd.grad(clip_gradient_norm(x, max_norm=100.0), x, g)[0], g)
 
 
+def test_a_limit_beyond_float16_changes_nothing():
+    x = torch.zeros(3, dtype=torch.float16, requires_grad=True)
+    g = torch.tensor([65504.0, -1.0, 0.0], dtype=torch.float16)
+    for y in (clip_gradient_value(x, limit=1e6), clip_gradient_norm(x, max_norm=1e6)):
+        assert torch.equal(torch.autograd.grad(y, x, g)[0], g)
+
+
 @pytest.mark.parametrize("bad", [1.0, INF, NAN])
 def test_by_norm_as_torch_clips_parameters(bad):
     parameter = torch.zeros(3)
