@@ -2,6 +2,7 @@
 
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -117,3 +118,25 @@ def test_a_copied_function_refuses_a_step_of_integers_by_itself():
     words = "LSQ: step must be a float tensor, got torch.int64; use one such as torch.float32"
     with pytest.raises(TypeError, match=f"^{re.escape(words)}$"):
         LSQ.apply(torch.ones(3), torch.tensor(1), -2, 3, 1.0)
+
+
+@pytest.mark.parametrize("wanted", [(True, False), (False, True)])
+def test_only_the_gradient_that_is_needed(wanted):
+    ctx = SimpleNamespace(
+        saved_tensors=(torch.ones(3), HALF), qmin=-2, qmax=3, scale=1.0,
+        needs_input_grad=(*wanted, False, False, False),
+    )  # fmt: skip
+    grads = LSQ.backward(ctx, torch.ones(3))
+    assert tuple(g is not None for g in grads[:2]) == wanted
+
+
+def test_half_precision_is_rounded_once():
+    """The slope is a small difference of numbers of up to 1000: float16 itself would lose it."""
+    x = torch.linspace(0, 100, 401).half().requires_grad_()
+    step = torch.tensor(0.1).half().requires_grad_()
+    exact = [v.detach().double().requires_grad_() for v in (x, step)]
+    found, wanted = (
+        torch.autograd.grad(lsq(*pair, qmin=0, qmax=2000).sum(), pair)
+        for pair in ((x, step), exact)
+    )
+    assert abs(found[1].item() - wanted[1].item()) < 0.01

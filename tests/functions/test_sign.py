@@ -88,3 +88,11 @@ def test_a_clamp_that_passes(dtype, count, bounds, assert_same):
 def test_bad_arguments_are_refused(keywords, error, words):
     with pytest.raises(error, match=rf"^clamp_ste: {re.escape(words)}$"):
         clamp_ste(torch.ones(3), **keywords)
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_a_clamp_that_passes_keeps_nothing(gated):
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(kept.append, lambda t: t):
+        clamp_ste(torch.ones(3, requires_grad=True), min=0, max=1, gated=gated)
+    assert len(kept) == gated
