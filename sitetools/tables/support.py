@@ -1,9 +1,11 @@
 """What works with what: every cell is tried, none is typed."""
 
-from sitetools import catalogue, pages
+from sitetools import catalogue
 from sitetools.operation import Operation
 
 REFUSES = {"yes": "yes", "refused": "no"}
+ELSEWHERE = {"relu": "../relu/solution.md", "linear": "../backprop/function.md"}
+"""Pages of the handbook that stand for a page of the catalogue, as seen from docs/functions/."""
 
 
 def row(operations: list[Operation]) -> dict[str, str]:
@@ -44,9 +46,8 @@ def short(cell: str) -> str:
 
 
 def linked(name: str, page: str) -> str:
-    """Return an operation's name, linked where the catalogue has a page of it."""
-    has_page = (pages.DOCS / "functions" / f"{page}.md").is_file()
-    return f"[`{name}`]({page}.md)" if has_page else f"`{name}`"
+    """Return an operation's name, with a link to its page."""
+    return f"[`{name}`]({ELSEWHERE.get(page, f'{page}.md')})"
 
 
 def upright(page: str, rows: dict[str, dict[str, str]]) -> str:
