@@ -81,5 +81,5 @@ def test_nothing_is_packed_where_no_gradient_is_needed(monkeypatch):
 
     monkeypatch.setattr("customgrad.functions.relumasks.pack", refuse)
     f.relu(X, keep="bits")
-    with pytest.raises(AssertionError, match="^packed$"):
+    with pytest.raises(AssertionError, match=r"^packed$"):
         f.relu(X.clone().requires_grad_(), keep="bits")
