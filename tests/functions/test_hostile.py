@@ -29,6 +29,10 @@ INT = r"gumbel_softmax_ste: dim must be an int, got (str|NoneType|float|bool); -
             lambda: f.activated_norm(X, running_var=torch.zeros(3), momentum=None), ValueError,
             "activated_norm: momentum must be a number from 0 to 1, got None; 0.1 is usual",
         ),
+        (
+            lambda: f.activated_norm(X, momentum=1.5), ValueError,
+            "activated_norm: momentum must be a number from 0 to 1, got 1.5; 0.1 is usual",
+        ),
         # Compared as bytes, -100 is 156.
         (lambda: f.cross_entropy(X, BYTES), ValueError, r"cross_entropy: target must hold labels .* got 156 at \(0,\); .*"),
         (
@@ -67,3 +71,15 @@ def test_swish_where_beta_times_a_finite_number_is_infinite():
         results.append(torch.autograd.grad(call(x, beta).sum(), (x, beta)))
     for got, expected in zip(*results, strict=True):
         torch.testing.assert_close(got, expected)
+
+
+def test_nothing_is_packed_where_no_gradient_is_needed(monkeypatch):
+    """Not kept is not enough: the work is for nothing, too."""
+
+    def refuse(tensor):
+        raise AssertionError("packed")
+
+    monkeypatch.setattr("customgrad.functions.relumasks.pack", refuse)
+    f.relu(X, keep="bits")
+    with pytest.raises(AssertionError, match=r"^packed$"):
+        f.relu(X.clone().requires_grad_(), keep="bits")
