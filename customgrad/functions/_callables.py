@@ -1,11 +1,11 @@
-"""Modules and closures as calls that are given each tensor they may need a gradient for, and checks."""
+"""Modules and closures as calls that are given each tensor they may need a gradient for."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 
-__all__ = ["explicit", "float_tensor", "of_pairs"]
+__all__ = ["explicit", "of_pairs"]
 
 
 def explicit(where: str, function: Any) -> tuple[Callable[..., Any], tuple[torch.Tensor, ...]]:
@@ -45,24 +45,6 @@ def explicit(where: str, function: Any) -> tuple[Callable[..., Any], tuple[torch
             "a callable's tensors are passed to it after its input"
         )
     return plain, tuple(tensors)
-
-
-def float_tensor(where: str, name: str, value: Any) -> None:
-    """Refuse an argument that is no float tensor.
-
-    Raises:
-        TypeError: then, naming the function and the argument.
-    """
-    if not isinstance(value, torch.Tensor):
-        raise TypeError(
-            f"{where}: {name} must be a float tensor, got {type(value).__name__}; "
-            "make one with torch.tensor(...)"
-        )
-    if not value.is_floating_point():
-        raise TypeError(
-            f"{where}: {name} must be a float tensor, got {value.dtype}; "
-            "use one such as torch.float32"
-        )
 
 
 def of_pairs(where: str, name: str, pairs: Sequence[Any]) -> Iterator[tuple[str, Any]]:

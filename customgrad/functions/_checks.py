@@ -1,10 +1,21 @@
-"""Checks of a loss's arguments, which work in ``torch.func`` transforms, too."""
+"""Checks of arguments, with the words of their errors; they work in ``torch.func`` transforms, too."""
 
+import sys
 from typing import Any
 
 import torch
 
-__all__ = ["count", "floats", "labels", "layer", "norm", "reduction", "shape"]
+__all__ = [
+    "count",
+    "floats",
+    "labels",
+    "layer",
+    "norm",
+    "number",
+    "reduction",
+    "shape",
+    "tensor",
+]
 
 
 def count(name: str, argument: str, value: object) -> None:
@@ -22,8 +33,8 @@ def count(name: str, argument: str, value: object) -> None:
         raise ValueError(f"{name}: {argument} must be at least 1, got {value}; use 128, say")
 
 
-def floats(name: str, argument: str, value: object, like: torch.Tensor | None = None) -> None:
-    """Refuse what is no float tensor, or outside autocast has another dtype than `like`.
+def tensor(name: str, argument: str, value: object) -> None:
+    """Refuse what is no tensor.
 
     Raises:
         TypeError: naming the function, the argument and what it is.
@@ -33,6 +44,15 @@ def floats(name: str, argument: str, value: object, like: torch.Tensor | None = 
             f"{name}: {argument} must be a float tensor, got {type(value).__name__}; "
             "make one with torch.tensor(...)"
         )
+
+
+def floats(name: str, argument: str, value: Any, like: torch.Tensor | None = None) -> None:
+    """Refuse what is no float tensor, or outside autocast has another dtype than `like`.
+
+    Raises:
+        TypeError: naming the function, the argument and what it is.
+    """
+    tensor(name, argument, value)
     if not value.is_floating_point():
         raise TypeError(
             f"{name}: {argument} must be a float tensor, got {value.dtype}; "
@@ -45,6 +65,42 @@ def floats(name: str, argument: str, value: object, like: torch.Tensor | None = 
             f"{name}: {argument} must have the dtype of input, got {value.dtype} "
             f"and {like.dtype}; convert one with .to(dtype)"
         )
+
+
+def number(
+    name: str,
+    argument: str,
+    value: object,
+    *,
+    hint: str,
+    least: float = -float("inf"),
+    above: float = -float("inf"),
+) -> None:
+    """Refuse what is no finite number, below the one bound, or not above the other.
+
+    Args:
+        name: of the function whose argument it is.
+        argument: how the function calls it.
+        value: what the caller gave: an int or a float; bools and tensors are refused.
+        hint: the next step, the end of the error's sentence.
+        least: the smallest number that is taken.
+        above: a number that must be exceeded.
+
+    Raises:
+        TypeError: if it is no int and no float.
+        ValueError: if it is NaN, infinite, or out of bounds.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(
+            f"{name}: {argument} must be a number, got {type(value).__name__}; pass a float, such as 1.0"
+        )
+    wanted = "a finite number"
+    if least > -float("inf"):
+        wanted += f" of at least {least:g}"
+    if above > -float("inf"):
+        wanted += f" above {above:g}"
+    if not (abs(value) <= sys.float_info.max) or value < least or value <= above:
+        raise ValueError(f"{name}: {argument} must be {wanted}, got {value}; {hint}")
 
 
 def shape(name: str, argument: str, value: torch.Tensor, wanted: Any, meaning: str) -> None:

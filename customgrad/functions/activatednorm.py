@@ -20,7 +20,7 @@ import torch
 from torch.nn import functional as F
 
 # --8<-- [end:imports]
-from customgrad.functions._callables import float_tensor
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["ActivatedNorm", "activated_norm"]
@@ -149,7 +149,7 @@ def activated_norm(
         Rota Bulò, Porzi and Kontschieder, "In-place activated BatchNorm for memory-optimized
         training of DNNs", 2018, https://arxiv.org/abs/1712.02616.
     """
-    float_tensor("activated_norm", "input", input)
+    check.floats("activated_norm", "input", input)
     channels = input.shape[1] if input.ndim > 1 else 0
     if channels == 0 or input.numel() < 2 * channels:
         raise ValueError(
@@ -171,7 +171,7 @@ def activated_norm(
     both = {"weight": weight, "bias": bias}
     running = {"running_mean": running_mean, "running_var": running_var}
     for name, value in (both | {k: v for k, v in running.items() if v is not None}).items():
-        float_tensor("activated_norm", name, value)
+        check.floats("activated_norm", name, value)
         if value.shape != (channels,):
             raise ValueError(
                 f"activated_norm: {name} must have shape (C,) = {(channels,)}, got "

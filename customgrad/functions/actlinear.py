@@ -20,7 +20,7 @@ import torch
 from torch.nn import functional as F
 
 # --8<-- [end:imports]
-from customgrad.functions._callables import float_tensor
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["GELULinear", "gelu_linear"]
@@ -122,7 +122,7 @@ def gelu_linear(
     arguments = {"input": input, "weight": weight} | ({} if bias is None else {"bias": bias})
     autocast = False
     for name, value in arguments.items():
-        float_tensor("gelu_linear", name, value)
+        check.floats("gelu_linear", name, value)
         autocast = torch.is_autocast_enabled(input.device.type) and input.dtype != torch.float64
         if value.dtype != input.dtype and not autocast:
             raise TypeError(

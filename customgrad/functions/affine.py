@@ -18,6 +18,7 @@ bias was broadcast::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["Affine", "affine"]
@@ -108,11 +109,7 @@ def affine(
             dtypes differ outside autocast.
         ValueError: if weight or bias does not broadcast to the input's shape.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"affine: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("affine", "input", input)
     for name, value in (("input", input), ("weight", weight), ("bias", bias)):
         if value is None:
             continue
@@ -121,16 +118,7 @@ def affine(
                 f"affine: {name} must be a float tensor or None, got {type(value).__name__}; "
                 "make one with torch.tensor(...)"
             )
-        if not value.is_floating_point():
-            raise TypeError(
-                f"affine: {name} must be a float tensor, got {value.dtype}; "
-                "use one such as torch.float32"
-            )
-        if value.dtype != input.dtype and not torch.is_autocast_enabled(input.device.type):
-            raise TypeError(
-                f"affine: {name} must have the dtype of input, got {value.dtype} "
-                f"and {input.dtype}; convert one with .to(dtype)"
-            )
+        check.floats("affine", name, value, like=input)
         # From the right, each dimension is the input's or 1.
         pairs = zip(reversed(value.shape), reversed(input.shape), strict=False)
         if value.ndim > input.ndim or any(n not in (1, size) for n, size in pairs):

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 
 # --8<-- [end:imports]
-from customgrad.functions._callables import explicit, float_tensor
+from customgrad.functions import _checks as check
+from customgrad.functions._callables import explicit
 from customgrad.functions._direct import direct
 
 __all__ = ["Again", "Checkpoint", "checkpointed"]
@@ -179,7 +180,7 @@ def checkpointed(
         Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016,
         https://arxiv.org/abs/1604.06174.
     """
-    float_tensor("checkpointed", "input", input)
+    check.floats("checkpointed", "input", input)
     for n, other in enumerate(others):
         if not isinstance(other, torch.Tensor):
             raise TypeError(

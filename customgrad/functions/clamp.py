@@ -15,8 +15,8 @@ Formula, with the cotangent g = grad_output::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
-from customgrad.functions._numbers import number
 
 __all__ = ["ClampSTE", "clamp_ste"]
 
@@ -94,13 +94,9 @@ def clamp_ste(input: torch.Tensor, *, min: float, max: float, gated: bool = Fals
         Bengio, Léonard and Courville, "Estimating or propagating gradients through stochastic
         neurons for conditional computation", 2013, https://arxiv.org/abs/1308.3432.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"clamp_ste: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
-    number("clamp_ste", "min", min, hint="torch.clamp takes one bound alone")
-    number("clamp_ste", "max", max, hint="torch.clamp takes one bound alone")
+    check.tensor("clamp_ste", "input", input)
+    check.number("clamp_ste", "min", min, hint="torch.clamp takes one bound alone")
+    check.number("clamp_ste", "max", max, hint="torch.clamp takes one bound alone")
     if min > max:
         raise ValueError(
             f"clamp_ste: min must be at most max, got {min} and {max}; exchange the two"

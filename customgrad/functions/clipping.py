@@ -15,8 +15,8 @@ Formula, with the cotangent g = grad_output and its Euclidean norm ‖g‖ over 
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
-from customgrad.functions._numbers import number
 
 __all__ = ["ClipGradientNorm", "ClipGradientValue", "clip_gradient_norm", "clip_gradient_value"]
 
@@ -116,12 +116,8 @@ def clip_gradient_value(input: torch.Tensor, *, limit: float) -> torch.Tensor:
         Mikolov, "Statistical language models based on neural networks", PhD thesis, Brno
         University of Technology, 2012.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"clip_gradient_value: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
-    number("clip_gradient_value", "limit", limit, above=0.0, hint=HINT)
+    check.tensor("clip_gradient_value", "input", input)
+    check.number("clip_gradient_value", "limit", limit, above=0.0, hint=HINT)
     output: torch.Tensor = ClipGradientValue.apply(input, limit)
     return output
 
@@ -159,12 +155,8 @@ def clip_gradient_norm(input: torch.Tensor, *, max_norm: float) -> torch.Tensor:
         Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural
         networks", ICML 2013, https://arxiv.org/abs/1211.5063.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"clip_gradient_norm: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
-    number("clip_gradient_norm", "max_norm", max_norm, above=0.0, hint=HINT)
+    check.tensor("clip_gradient_norm", "input", input)
+    check.number("clip_gradient_norm", "max_norm", max_norm, above=0.0, hint=HINT)
     output: torch.Tensor = ClipGradientNorm.apply(input, max_norm)
     return output
 

@@ -14,6 +14,7 @@ Formula, with the cotangent g = grad_output::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 from customgrad.functions._forward import one_level
 
@@ -93,11 +94,7 @@ def cube(input: torch.Tensor) -> torch.Tensor:
     Raises:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"cube: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("cube", "input", input)
     output: torch.Tensor = Cube.apply(input)
     return output
 

@@ -18,6 +18,7 @@ import torch
 from torch.nn import functional as F
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 from customgrad.functions._forward import one_level
 
@@ -116,11 +117,7 @@ def gelu(input: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
         Hendrycks and Gimpel, "Gaussian error linear units (GELUs)", 2016,
         https://arxiv.org/abs/1606.08415.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"gelu: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("gelu", "input", input)
     if approximate not in ("none", "tanh"):
         raise ValueError(
             f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}; "

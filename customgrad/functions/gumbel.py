@@ -16,8 +16,8 @@ Formula, with Gumbel noise n, the temperature t and the cotangent g = grad_outpu
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
-from customgrad.functions._numbers import number
 
 __all__ = ["GumbelSoftmaxSTE", "gumbel_softmax_ste"]
 
@@ -124,17 +124,8 @@ def gumbel_softmax_ste(
     for name, value in {"input": input, "noise": noise}.items():
         if name == "noise" and value is None:
             continue
-        if not isinstance(value, torch.Tensor):
-            raise TypeError(
-                f"gumbel_softmax_ste: {name} must be a float tensor, got {type(value).__name__}; "
-                "make one with torch.tensor(...)"
-            )
-        if not value.is_floating_point():
-            raise TypeError(
-                f"gumbel_softmax_ste: {name} must be a float tensor, got {value.dtype}; "
-                "use one such as torch.float32"
-            )
-    number("gumbel_softmax_ste", "temperature", temperature, above=0.0, hint="1.0 is usual")
+        check.floats("gumbel_softmax_ste", name, value)
+    check.number("gumbel_softmax_ste", "temperature", temperature, above=0.0, hint="1.0 is usual")
     if isinstance(dim, bool) or not isinstance(dim, int):
         raise TypeError(
             f"gumbel_softmax_ste: dim must be an int, got {type(dim).__name__}; -1 is the last"

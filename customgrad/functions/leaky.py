@@ -19,6 +19,7 @@ import torch
 from torch.nn import functional as F
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["LeakyReLU", "leaky_relu"]
@@ -100,11 +101,7 @@ def leaky_relu(input: torch.Tensor, *, negative_slope: float = 0.01) -> torch.Te
         Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic
         models", ICML Workshop on Deep Learning for Audio, Speech and Language Processing, 2013.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"leaky_relu: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("leaky_relu", "input", input)
     if isinstance(negative_slope, bool) or not isinstance(negative_slope, (int, float)):
         raise TypeError(
             f"leaky_relu: negative_slope must be a number, got {type(negative_slope).__name__}; "

@@ -15,8 +15,8 @@ Formula, with v = input / step, the cotangent g = grad_output and a number scale
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
-from customgrad.functions._numbers import number
 
 __all__ = ["LSQ", "lsq"]
 
@@ -113,16 +113,7 @@ def lsq(
         ICLR 2020, https://arxiv.org/abs/1902.08153, equations 1 to 5.
     """
     for name, value in {"input": input, "step": step}.items():
-        if not isinstance(value, torch.Tensor):
-            raise TypeError(
-                f"lsq: {name} must be a float tensor, got {type(value).__name__}; "
-                "make one with torch.tensor(...)"
-            )
-        if not value.is_floating_point():
-            raise TypeError(
-                f"lsq: {name} must be a float tensor, got {value.dtype}; "
-                "use one such as torch.float32"
-            )
+        check.floats("lsq", name, value)
     for name, bound in {"qmin": qmin, "qmax": qmax}.items():
         if isinstance(bound, bool) or not isinstance(bound, int):
             raise TypeError(
@@ -140,7 +131,7 @@ def lsq(
             f"{tuple(step.shape)}; one number, or one for each channel"
         )
     hint = "1 / sqrt(numel * qmax) is the paper's"
-    number("lsq", "gradient_scale", gradient_scale, least=0.0, hint=hint)
+    check.number("lsq", "gradient_scale", gradient_scale, least=0.0, hint=hint)
     traced = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
     if step.device.type == "cpu" and not traced and not bool((step > 0).all()):
         raise ValueError(

@@ -15,6 +15,7 @@ import torch
 from torch.nn import functional as F
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["Mish", "mish"]
@@ -83,11 +84,7 @@ def mish(input: torch.Tensor) -> torch.Tensor:
         Misra, "Mish: a self regularized non-monotonic activation function", BMVC 2020,
         https://arxiv.org/abs/1908.08681.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"mish: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("mish", "input", input)
     output: torch.Tensor = Mish.apply(input)
     return output
 

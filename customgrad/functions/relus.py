@@ -16,6 +16,7 @@ Output and input are above 0 at the same places, and NaN at the same.
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 from customgrad.functions.relumasks import ReLUFromMask, ReLUPacked
 
@@ -191,8 +192,4 @@ def relu_(input: torch.Tensor) -> torch.Tensor:
 
 def checked(name: str, input: object) -> None:
     """Refuse what is no tensor."""
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"{name}: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor(name, "input", input)

@@ -14,8 +14,8 @@ Formula, with the cotangent g = grad_output and a number scale, often called λ:
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
-from customgrad.functions._numbers import number
 
 __all__ = ["ReverseGradient", "reverse_gradient"]
 
@@ -80,12 +80,8 @@ def reverse_gradient(input: torch.Tensor, *, scale: float = 1.0) -> torch.Tensor
         Ganin and Lempitsky, "Unsupervised domain adaptation by backpropagation", ICML 2015,
         https://arxiv.org/abs/1409.7495.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"reverse_gradient: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
-    number(
+    check.tensor("reverse_gradient", "input", input)
+    check.number(
         "reverse_gradient",
         "scale",
         scale,

@@ -18,7 +18,8 @@ from typing import Any
 import torch
 
 # --8<-- [end:imports]
-from customgrad.functions._callables import explicit, float_tensor, of_pairs
+from customgrad.functions import _checks as check
+from customgrad.functions._callables import explicit, of_pairs
 from customgrad.functions._direct import direct
 
 __all__ = ["Reversible", "Step", "reversible"]
@@ -155,8 +156,7 @@ def reversible(
         other: x2, of the same dtype and device; ``f`` maps its shape to that of x1, ``g`` back.
         blocks: a sequence of pairs (f, g). Each is a module, whose parameters get gradients; a
             callable; or a pair (callable, tensors), called as ``callable(x, *tensors)``.
-        preserve_rng_state: False promises that no f or g draws random numbers; torch.compile
-            needs that, and cannot check it.
+        preserve_rng_state: False promises that no f or g draws random numbers. torch.compile needs that, and trusts it.
 
     Saves for backward:
         y1 and y2 of the last block alone, 4 bytes per element in float32; the parameters, by
@@ -180,8 +180,8 @@ def reversible(
         Gomez, Ren, Urtasun and Grosse, "The reversible residual network: backpropagation without
         storing activations", 2017, https://arxiv.org/abs/1707.04585.
     """
-    float_tensor("reversible", "input", input)
-    float_tensor("reversible", "other", other)
+    check.floats("reversible", "input", input)
+    check.floats("reversible", "other", other)
     if other.dtype != input.dtype:
         raise TypeError(
             f"reversible: other must have the dtype of input, got {other.dtype} and {input.dtype}; "

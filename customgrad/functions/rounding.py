@@ -14,6 +14,7 @@ Formula, with the cotangent g = grad_output::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 from customgrad.functions._forward import one_level
 
@@ -89,11 +90,7 @@ def round_ste(input: torch.Tensor) -> torch.Tensor:
         Bengio, Léonard and Courville, "Estimating or propagating gradients through stochastic
         neurons for conditional computation", 2013, https://arxiv.org/abs/1308.3432.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"round_ste: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("round_ste", "input", input)
     output: torch.Tensor = RoundSTE.apply(input)
     return output
 

@@ -14,8 +14,8 @@ Formula, with the cotangent g = grad_output and a number scale::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
-from customgrad.functions._numbers import number
 
 __all__ = ["ScaleGradient", "scale_gradient"]
 
@@ -81,12 +81,8 @@ def scale_gradient(input: torch.Tensor, *, scale: float) -> torch.Tensor:
         Used under this name by Esser et al., "Learned step size quantization", ICLR 2020,
         https://arxiv.org/abs/1902.08153, there as a formula with detach.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"scale_gradient: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
-    number("scale_gradient", "scale", scale, hint="0 lets no gradient through")
+    check.tensor("scale_gradient", "input", input)
+    check.number("scale_gradient", "scale", scale, hint="0 lets no gradient through")
     output: torch.Tensor = ScaleGradient.apply(input, scale)
     return output
 

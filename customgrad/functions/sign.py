@@ -14,6 +14,7 @@ Formula, with the cotangent g = grad_output::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["SignSTE", "sign_ste"]
@@ -81,11 +82,7 @@ def sign_ste(input: torch.Tensor) -> torch.Tensor:
         Hubara, Courbariaux, Soudry, El-Yaniv and Bengio, "Binarized neural networks",
         NIPS 2016, https://arxiv.org/abs/1602.02830, section 1.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"sign_ste: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("sign_ste", "input", input)
     output: torch.Tensor = SignSTE.apply(input)
     return output
 

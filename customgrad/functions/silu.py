@@ -15,6 +15,7 @@ import torch
 from torch.nn import functional as F
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 from customgrad.functions._forward import one_level
 
@@ -103,11 +104,7 @@ def silu(input: torch.Tensor) -> torch.Tensor:
         Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units for neural network function
         approximation in reinforcement learning", Neural Networks 107, 2018.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"silu: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("silu", "input", input)
     output: torch.Tensor = SiLU.apply(input)
     return output
 

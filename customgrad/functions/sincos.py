@@ -14,6 +14,7 @@ Formula, with the cotangents g and h of the two outputs::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["SinCos", "sincos"]
@@ -79,11 +80,7 @@ def sincos(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     Raises:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"sincos: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("sincos", "input", input)
     sin, cos = SinCos.apply(input)
     return sin, cos
 

@@ -14,6 +14,7 @@ Formula, with the cotangents g and h of the two outputs::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["Sinh", "sinh"]
@@ -84,11 +85,7 @@ def sinh(input: torch.Tensor) -> torch.Tensor:
     Raises:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"sinh: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("sinh", "input", input)
     output: torch.Tensor
     output, _ = Sinh.apply(input)
     return output

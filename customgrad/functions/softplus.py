@@ -20,6 +20,7 @@ import torch
 from torch.nn import functional as F
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 from customgrad.functions._forward import one_level
 
@@ -172,8 +173,4 @@ def log1pexp(input: torch.Tensor) -> torch.Tensor:
 
 def checked(name: str, input: object) -> None:
     """Refuse what is no tensor."""
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"{name}: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor(name, "input", input)

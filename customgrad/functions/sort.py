@@ -14,6 +14,7 @@ Formula, with the cotangent g = grad_output of the values, along ``dim``::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["Sort", "sort"]
@@ -90,11 +91,7 @@ def sort(
             no int, or a flag is no bool.
         ValueError: if the input has no dimension dim.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"sort: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("sort", "input", input)
     for name, flag in (("descending", descending), ("stable", stable)):
         if not isinstance(flag, bool):
             raise TypeError(

@@ -17,8 +17,8 @@ import math
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
-from customgrad.functions._numbers import number
 
 __all__ = ["Spike", "spike"]
 
@@ -108,11 +108,7 @@ def spike(
         learnable membrane time constant to enhance learning of spiking neural networks",
         ICCV 2021, https://arxiv.org/abs/2007.05785, for arctan.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"spike: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("spike", "input", input)
     if not isinstance(surrogate, str) or surrogate not in SLOPES:
         raise ValueError(
             f"spike: surrogate must be 'fast_sigmoid' or 'arctan', got {surrogate!r}; "
@@ -120,7 +116,7 @@ def spike(
         )
     if slope is None:
         slope = SLOPES[surrogate]
-    number("spike", "slope", slope, above=0.0, hint="25 and 2 are usual")
+    check.number("spike", "slope", slope, above=0.0, hint="25 and 2 are usual")
     output: torch.Tensor = Spike.apply(input, surrogate, slope)
     return output
 

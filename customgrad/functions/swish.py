@@ -15,7 +15,7 @@ Formula, with s = sigmoid(beta * input) and the cotangent g = grad_output::
 import torch
 
 # --8<-- [end:imports]
-from customgrad.functions._callables import float_tensor
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["Swish", "swish"]
@@ -93,8 +93,8 @@ def swish(input: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
         Ramachandran, Zoph and Le, "Searching for activation functions", 2017,
         https://arxiv.org/abs/1710.05941.
     """
-    float_tensor("swish", "input", input)
-    float_tensor("swish", "beta", beta)
+    check.floats("swish", "input", input)
+    check.floats("swish", "beta", beta)
     if beta.dtype != input.dtype:
         raise TypeError(
             f"swish: beta must have the dtype of input, got {beta.dtype} and {input.dtype}; "

@@ -14,6 +14,7 @@ Formula, with the cotangent g = grad_output of the values, along ``dim``::
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["TopK", "topk"]
@@ -93,11 +94,7 @@ def topk(
             is no int, or a flag is no bool.
         ValueError: if the input has no dimension dim, or k does not fit into it.
     """
-    if not isinstance(input, torch.Tensor):
-        raise TypeError(
-            f"topk: input must be a float tensor, got {type(input).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+    check.tensor("topk", "input", input)
     for name, flag in (("largest", largest), ("sorted", sorted)):
         if not isinstance(flag, bool):
             raise TypeError(
