@@ -10,20 +10,26 @@ Draw = Callable[..., torch.Tensor]
 Call = Callable[..., Any]
 
 
-def elements(count: int) -> Callable[[], tuple[torch.Tensor, ...]]:
-    """Return what makes one input of that many elements."""
-    return lambda: (torch.randn(count),)
+Make = Callable[[], tuple[torch.Tensor, ...]]
+
+
+def elements(count: int, *numbers: float) -> Make:
+    """Return what makes one input of that many elements, and a 0-d one for each number."""
+    return lambda: (torch.randn(count), *map(torch.tensor, numbers))
+
+
+def sizes(*numbers: float) -> dict[str, Make]:
+    """Return the sizes at which elementwise operations are measured."""
+    return {label: elements(int(float(label)), *numbers) for label in ("10", "1e5", "1e7")}
 
 
 @dataclass(frozen=True)
 class Bench:
     """What `make bench` runs."""
 
-    sizes: Mapping[str, Callable[[], tuple[torch.Tensor, ...]]] = field(
-        default_factory=lambda: {"10": elements(10), "1e5": elements(10**5), "1e7": elements(10**7)}
-    )
+    sizes: Mapping[str, Make] = field(default_factory=sizes)
     """Label → makes float32 inputs; the sizes at which times are compared."""
-    memory: Callable[[], tuple[torch.Tensor, ...]] = field(default_factory=lambda: elements(10**6))
+    memory: Make = field(default_factory=lambda: elements(10**6))
     """Makes the inputs at which bytes are counted, per element of the first of them."""
     cases: Mapping[str, Call] = field(default_factory=dict)
     """Further ways to compute the same, by the words that the table shows."""
@@ -35,6 +41,11 @@ class Bench:
     """Count what is kept beside the inputs, weights among them."""
     half: str = ""
     """The size that is measured in bfloat16, too."""
+
+    @classmethod
+    def of(cls, sizes: Mapping[str, Make], **more: Any) -> "Bench":
+        """Return what counts bytes at the last of its sizes."""
+        return cls(sizes, list(sizes.values())[-1], **more)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 from sitetools.figures import WIDTH, panel, path, text
-from sitetools.tables.bars import largest, reports
+from sitetools.tables.bars import largest
+from sitetools.tables.speed import reports
 
 ROW, TOP = 22, 36
 LEFT, RIGHT = 172.0, WIDTH - 10.0

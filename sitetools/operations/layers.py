@@ -16,9 +16,8 @@ OPERATIONS = (
     Operation(
         "linear", functions.Linear, functions.linear, F.linear, F.linear,
         lambda draw: (draw(2, 3), draw(4, 3), draw(4)), elementwise=False,
-        bench=Bench(
-            {"8×16 by 32×16": lambda: batch(8, 16, 32), "1024×512 by 512×512": lambda: batch(1024, 512, 512)},
-            lambda: batch(1024, 512, 512),
+        bench=Bench.of(
+            {"8×16 by 32×16": lambda: batch(8, 16, 32), "1024×512 by 512×512": lambda: batch(1024, 512, 512)}
         ),
     ),
     Operation(

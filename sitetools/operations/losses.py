@@ -106,8 +106,9 @@ OPERATIONS = (
     Operation(
         "rmsnorm", functions.RMSNorm, functions.rms_norm, rms_composed, rms_builtin,
         lambda draw: (draw(3, 3), draw(3)), elementwise=False, computed=1, apply=lambda f, *x: f(*x, None),
-        bench=Bench({"8×16": lambda: rows(8, 16), "4096×1024": lambda: rows(4096, 1024)},
-                    lambda: rows(4096, 1024), half="4096×1024"),
+        bench=Bench.of(
+            {"8×16": lambda: rows(8, 16), "4096×1024": lambda: rows(4096, 1024)}, half="4096×1024"
+        ),
     ),
     Operation(
         "rmsnorm", functions.RMSNorm, functions.rms_norm, lambda x: rms_composed(x, eps=0.5),
@@ -117,8 +118,10 @@ OPERATIONS = (
     Operation(
         "chunkedloss", functions.LinearCrossEntropy, functions.linear_cross_entropy, **chunked("mean", 128),
         inputs=lambda draw: (draw(5, 2), draw(3, 2), draw(3)), computed=4,
-        bench=Bench({"64×32 by 1000×32": lambda: head(64, 32, 1000),
-                     "2048×256 by 16384×256": lambda: head(2048, 256, 16384)}, lambda: head(2048, 256, 16384)),
+        bench=Bench.of({
+            "64×32 by 1000×32": lambda: head(64, 32, 1000),
+            "2048×256 by 16384×256": lambda: head(2048, 256, 16384),
+        }),
     ),
     Operation(
         "chunkedloss", functions.LinearCrossEntropy, functions.linear_cross_entropy, **chunked("sum", 2),
@@ -138,9 +141,13 @@ OPERATIONS = (
         "layernorm", functions.LayerNorm, functions.layer_norm, layer_composed, layer_builtin,
         lambda draw: (draw(3, 3), draw(3), draw(3)), elementwise=False, computed=2,
         apply=lambda f, *x: f(*x, 1e-5),
-        bench=Bench({"8×16": lambda: (*rows(8, 16), torch.randn(16)),
-                     "4096×1024": lambda: (*rows(4096, 1024), torch.randn(1024))},
-                    lambda: (*rows(4096, 1024), torch.randn(1024)), half="4096×1024"),
+        bench=Bench.of(
+            {
+                "8×16": lambda: (*rows(8, 16), torch.randn(16)),
+                "4096×1024": lambda: (*rows(4096, 1024), torch.randn(1024)),
+            },
+            half="4096×1024",
+        ),
     ),
     Operation(
         "layernorm", functions.LayerNorm, functions.layer_norm, lambda x: layer_builtin(x, eps=0.5),

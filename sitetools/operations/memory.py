@@ -1,7 +1,6 @@
 """Memory: Functions that compute again what autograd would keep."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,7 +10,7 @@ from torch.utils.checkpoint import checkpoint
 from customgrad import functions
 from customgrad.functions.checkpointing import Again
 from customgrad.functions.reversible import Step
-from sitetools.operation import Bench, Operation
+from sitetools.operation import Bench, Operation, elements, sizes
 
 
 def mlp(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
@@ -145,20 +144,15 @@ def square(rows: int, width: int) -> tuple[torch.Tensor, ...]:
     return torch.randn(rows, width), *[torch.randn(width, width) / width**0.5 for _ in range(8)]
 
 
-def with_beta(count: int) -> tuple[torch.Tensor, ...]:
-    """Return that many numbers, and a beta."""
-    return torch.randn(count), torch.tensor(1.5)
-
-
 NORM, STEEP = norm(), norm(0.5)
 
 OPERATIONS = (
     Operation(
         "activatednorm", functions.ActivatedNorm, functions.activated_norm, NORM, NORM, away,
         apply=lambda apply, x, w, b: apply(x, w, b, 0.01, 1e-5)[0], elementwise=False, computed=2,
-        bench=Bench(
+        bench=Bench.of(
             {"8×16×8×8": lambda: images(8), "8×16×64×64": lambda: images(64)},
-            lambda: images(64), within=convolved, beside_inputs=True,
+            within=convolved, beside_inputs=True,
         ),
     ),
     Operation(
@@ -171,9 +165,9 @@ OPERATIONS = (
         "actlinear", functions.GELULinear, functions.gelu_linear, gelu_then_linear, gelu_then_linear,
         lambda draw: (draw(2, 3), draw(4, 3), draw(4)), elementwise=False,
         apply=lambda apply, x, w, b: apply(x, w, b, "none"),
-        bench=Bench(
+        bench=Bench.of(
             {"32×64": lambda: square(32, 64), "4096×256": lambda: square(4096, 256)},
-            lambda: square(4096, 256), within=eight, beside_inputs=True,
+            within=eight, beside_inputs=True,
         ),
     ),
     Operation(
@@ -184,32 +178,23 @@ OPERATIONS = (
     Operation(
         **CHECKPOINT,
         lacks={"compile": TRACED},
-        bench=Bench(
-            {"8×256": lambda: layers(8, 256), "1024×256": lambda: layers(1024, 256)},
-            lambda: layers(1024, 256), beside_inputs=True,
+        bench=Bench.of(
+            {"8×256": lambda: layers(8, 256), "1024×256": lambda: layers(1024, 256)}, beside_inputs=True,
         ),
     ),
     Operation(**CHECKPOINT, options={"preserve_rng_state": False}, variant="without random numbers"),
     Operation(
         **REVERSIBLE,
         lacks={"compile": TRACED},
-        bench=Bench(
-            {
-                "64×64": lambda: chain(64, 64, 16),
-                "4096×64": lambda: chain(4096, 64, 16),
-            },
-            lambda: chain(4096, 64, 16),
-            {"torch's checkpoint": residual_checkpointed},
-            beside_inputs=True,
+        bench=Bench.of(
+            {"64×64": lambda: chain(64, 64, 16), "4096×64": lambda: chain(4096, 64, 16)},
+            cases={"torch's checkpoint": residual_checkpointed}, beside_inputs=True,
         ),
     ),
     Operation(**REVERSIBLE, options={"preserve_rng_state": False}, variant="without random numbers"),
     Operation(
         "swish", functions.Swish, functions.swish, lambda x, beta: x * torch.sigmoid(beta * x),
         inputs=lambda draw: (draw(3, 3), draw()), elementwise=False,
-        bench=Bench(
-            {"10": partial(with_beta, 10), "1e5": partial(with_beta, 10**5), "1e7": partial(with_beta, 10**7)},
-            partial(with_beta, 10**6),
-        ),
+        bench=Bench(sizes(1.5), elements(10**6, 1.5)),
     ),
 )  # fmt: skip

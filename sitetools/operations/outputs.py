@@ -34,9 +34,7 @@ def total_norm(*tensors: torch.Tensor) -> torch.Tensor:
     return total
 
 
-ROWS = Bench(
-    {"10×10": lambda: rows(10, 10), "1000×1000": lambda: rows(1000, 1000)}, lambda: rows(1000, 1000)
-)
+ROWS = Bench.of({"10×10": lambda: rows(10, 10), "1000×1000": lambda: rows(1000, 1000)})
 
 OPERATIONS = (
     Operation(
@@ -65,9 +63,7 @@ OPERATIONS = (
     Operation(
         "affine", functions.Affine, functions.affine, lambda x, w, b: x * w + b, None,
         lambda draw: (draw(3, 3), draw(3), draw(3)), elementwise=False,
-        bench=Bench(
-            {"10×10": lambda: layer(10, 10), "1000×1000": lambda: layer(1000, 1000)}, lambda: layer(1000, 1000)
-        ),
+        bench=Bench.of({"10×10": lambda: layer(10, 10), "1000×1000": lambda: layer(1000, 1000)}),
     ),
     Operation(
         "affine", functions.Affine, functions.affine, lambda x, w: x * w, None,

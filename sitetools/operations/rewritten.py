@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 
 from customgrad import functions
-from sitetools.operation import Bench, Operation
+from sitetools.operation import Bench, Make, Operation, elements, sizes
 
 
 def reversed_by_detach(x: torch.Tensor, scale: float) -> torch.Tensor:
@@ -111,12 +111,7 @@ def quantised_by_detach(
     return straight_through(v.round(), v) * step
 
 
-def with_step(count: int) -> Callable[[], tuple[torch.Tensor, ...]]:
-    """Return what makes that many values, and a step."""
-    return lambda: (torch.randn(count), torch.tensor(0.3))
-
-
-def two(*shape: int) -> Callable[[], tuple[torch.Tensor, ...]]:
+def two(*shape: int) -> Make:
     """Return what makes two inputs of that shape."""
     return lambda: (torch.randn(shape), torch.randn(shape))
 
@@ -131,7 +126,7 @@ def quantising(
         inputs=lambda draw: (draw(3, 3), draw(*steps).abs() + 0.3), elementwise=False, derivative=False,
         options={"qmin": qmin, "qmax": qmax, "gradient_scale": scale}, variant=variant,
         bench=Bench(
-            {"10": with_step(10), "1e5": with_step(10**5), "1e7": with_step(10**7)}, with_step(10**6),
+            sizes(0.3), elements(10**6, 0.3),
             composed=lambda x, step: quantised_by_detach(x, step, qmin, qmax, scale),
         ),
     )  # fmt: skip

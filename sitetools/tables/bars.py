@@ -1,30 +1,17 @@
 """The benchmarks' page: every operation in one table, and the bars with what was found."""
 
-import json
 import tomllib
 from typing import Any
 
-from sitetools import catalogue
 from sitetools.tables import speed
 
 BARS = speed.RESULTS.with_name("bars.toml")
 QUANTITIES = {"time": "time", "saved": "bytes kept", "peak": "peak bytes"}
 
 
-def reports() -> dict[str, Any]:
-    """Return operation → what `make bench` found, in the order of the catalogue."""
-    names = dict.fromkeys(o.name for o in catalogue.OPERATIONS)
-    files = {name: speed.RESULTS / f"{name}.json" for name in names}
-    return {
-        name: json.loads(file.read_text(encoding="utf-8"))
-        for name, file in files.items()
-        if file.is_file()
-    }
-
-
 def bars() -> list[dict[str, Any]]:
     """Return each bar with `found`: the ratio in the stored results."""
-    stored = reports()
+    stored = speed.reports()
     listed = tomllib.loads(BARS.read_text(encoding="utf-8"))["bar"]
     return [bar | {"found": found(bar, stored[bar["operation"]])} for bar in listed]
 
@@ -54,12 +41,15 @@ def render() -> dict[str, str]:
 
 def everything() -> str:
     """Return a row for each operation, in one table for each thing that they are compared with."""
+    stored = speed.reports()
     tables = []
     for base, words in speed.WORDS.items():
-        rows = [row(name, r) for name, r in reports().items() if r["base"] == base]
+        rows = [row(name, r) for name, r in stored.items() if r["base"] == base]
         head = f"| over {words} | time, small | time, large | kept | peak |\n|---|--:|--:|--:|--:|"
         tables.append("\n".join([head, *rows]))
-    return "\n\n".join([*tables, *stamps()]) + "\n"
+    # What was measured on, once for each different machine or version.
+    stamps = dict.fromkeys(f"{speed.stamp(r)}\n{{.meta}}" for r in stored.values())
+    return "\n\n".join([*tables, *stamps]) + "\n"
 
 
 def row(name: str, report: dict[str, Any]) -> str:
@@ -75,8 +65,3 @@ def row(name: str, report: dict[str, Any]) -> str:
 def largest(report: dict[str, Any]) -> int:
     """Return which of the sizes is the largest in float32, which stand in rising order."""
     return len([label for label in report["time"] if not label.endswith("bfloat16")]) - 1
-
-
-def stamps() -> list[str]:
-    """Return what was measured on, once for each different machine or version."""
-    return list(dict.fromkeys(f"{speed.stamp(r)}\n{{.meta}}" for r in reports().values()))

@@ -9,14 +9,23 @@ RESULTS = pages.ROOT / "tests" / "benchmarks" / "results"
 WORDS = {"composed": "composed", "builtin": "torch's own"}
 
 
+def reports() -> dict[str, Any]:
+    """Return operation → what `make bench` found, in the order of the catalogue."""
+    names = dict.fromkeys(o.name for o in catalogue.OPERATIONS)
+    files = {name: RESULTS / f"{name}.json" for name in names}
+    return {
+        name: json.loads(file.read_text(encoding="utf-8"))
+        for name, file in files.items()
+        if file.is_file()
+    }
+
+
 def render() -> dict[str, str]:
     """Return the tables of each page: one for each operation that was measured."""
+    page_of = {o.name: o.page for o in catalogue.OPERATIONS}
     files: dict[str, list[str]] = {}
-    for name, page in dict.fromkeys((o.name, o.page) for o in catalogue.OPERATIONS):
-        target = RESULTS / f"{name}.json"
-        if target.is_file():
-            report = json.loads(target.read_text(encoding="utf-8"))
-            files.setdefault(f"speed-{page}.md", []).append(table(report))
+    for name, report in reports().items():
+        files.setdefault(f"speed-{page_of[name]}.md", []).append(table(report))
     return {name: "\n".join(tables) for name, tables in files.items()}
 
 

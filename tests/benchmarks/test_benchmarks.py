@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from sitetools import catalogue
-from sitetools.tables import bars
+from sitetools.tables import bars, speed
 from tests.benchmarks import run
 
-REPORTS = bars.reports()
+REPORTS = speed.reports()
 OPERATIONS = {o.name: o for o in reversed(catalogue.OPERATIONS)}
 BYTES = [bar for bar in bars.bars() if bar["quantity"] != "time"]
 
