@@ -5,6 +5,7 @@ Python typed by hand, a number that no output holds.
 """
 
 import ast
+import functools
 import itertools
 import pkgutil
 import re
@@ -36,18 +37,8 @@ META = {"title", "description", "template", "hide", "search"}
 CLASSES = {"lede", "pair", "wrong", "right", "figure", "doors", "meta"}
 """Classes that authors write, in `class="…"` or `{.…}`."""
 HTML = {
-    "a",
-    "br",
-    "code",
-    "details",
-    "div",
-    "figcaption",
-    "figure",
-    "p",
-    "span",
-    "strong",
-    "summary",
-}
+    "a", "br", "code", "details", "div", "figcaption", "figure", "p", "span", "strong", "summary",
+}  # fmt: skip
 """Elements that authors write as HTML."""
 FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -340,16 +331,21 @@ def front_matter(page: Path, text: str) -> Problems:
 def wording(page: Path, text: str) -> Problems:
     """Find promises that the project does not make."""
     prose = {number for number, _ in pages.outside(page, text)}
-    asked = (pages.ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{pages.name(page)}:{number}"
         if INSTALL.search(line):
             yield f"{where}: customgrad is installed from a clone, not by name"
         for bound in BOUND.findall(line):
-            if not re.search(rf">={re.escape(bound)}\b(?!\.)", asked):
+            if not re.search(rf">={re.escape(bound)}\b(?!\.)", asked_for()):
                 yield f"{where}: pyproject.toml does not ask for {bound}"
         if number in prose and UNFINISHED.search(line):
             yield f"{where}: a page shows what exists: {line.strip()[:50]}"
+
+
+@functools.cache
+def asked_for() -> str:
+    """Return pyproject.toml, which says what versions the package needs."""
+    return (pages.ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
 def torch_names(page: Path, text: str) -> Problems:

@@ -4,44 +4,37 @@ import gzip
 from urllib.parse import urlsplit
 
 import pytest
-from visits import Visit, serious
+from visits import ADDRESSES, EXAMPLES, PAGES, Visit, serious
 
 from sitetools import notebooks, pages
 
-PAGES = {pages.address(page): page for page in pages.pages()}
-"""Address on the site → the page's Markdown."""
-ADDRESSES = list(PAGES)
-EXAMPLES = [
-    f"examples/{example.stem}/" for example in sorted((pages.ROOT / "examples").glob("*.py"))
-]
 WIDTHS = [360, 414, 800, 1024, 1220, 1280, 1440]
 KILOBYTE = 1000
 PACKED = {".woff2", ".png", ".jpg", ".gz"}
 on_pages = pytest.mark.parametrize(
-    "address", ADDRESSES, indirect=True, scope="module", ids=lambda a: a or "home"
+    "address", list(PAGES), indirect=True, scope="module", ids=lambda a: a or "home"
 )
 on_examples = pytest.mark.parametrize("address", EXAMPLES, indirect=True, scope="module")
 
 
-@pytest.fixture(params=[*ADDRESSES, *EXAMPLES], ids=lambda a: a or "home", scope="module")
+@pytest.fixture(params=ADDRESSES, ids=lambda a: a or "home", scope="module")
 def address(request):
     return request.param
 
 
 @pytest.fixture(scope="module")
 def visit(browser, site, address):
-    opened = Visit(browser, site, address, "light")
-    yield opened
-    opened.context.close()
+    with Visit(browser, site, address, "light") as opened:
+        yield opened
 
 
 def test_the_navigation_and_the_built_pages_agree(site):
-    assert site.pages() == sorted([*ADDRESSES, *EXAMPLES])
+    assert site.pages() == sorted(ADDRESSES)
 
 
-def test_no_error_and_no_request_to_another_host(visit, site):
+def test_no_error_and_no_request_to_another_host(visit):
     assert visit.errors == []
-    assert [u for u in visit.requests if not u.startswith((site.base, "data:"))] == []
+    assert visit.elsewhere() == []
 
 
 def test_axe_finds_nothing_serious(visit):
@@ -53,14 +46,13 @@ def test_axe_finds_nothing_serious(visit):
 
 def test_a_token_that_is_hard_to_read_is_found(browser, site):
     """One token stands for all that look like it; one that looks otherwise must not hide among them."""
-    opened = Visit(browser, site, "", "light")
     last = """() => {
       const tokens = [...document.querySelectorAll(".language-python pre code span")].filter(e => !e.childElementCount && /^\\w{4}/.test(e.textContent));
       tokens.at(-1).style.color = "#dddddd";
     }"""
-    opened.tab.evaluate(last)
-    assert [found for found in serious(opened.tab) if found.startswith("color-contrast")]
-    opened.context.close()
+    with Visit(browser, site, "", "light") as opened:
+        opened.tab.evaluate(last)
+        assert [found for found in serious(opened.tab) if found.startswith("color-contrast")]
 
 
 def test_no_horizontal_scroll(visit):

@@ -1,46 +1,34 @@
 """The site as the workflow publishes it, with a repository's address: every page opened once, in dark."""
 
 import pytest
-from visits import Visit, serious
+from visits import ADDRESSES, Visit, serious
 
 from sitetools import pages
-
-ADDRESSES = [pages.address(page) for page in pages.pages()]
-ADDRESSES += [f"examples/{p.stem}/" for p in sorted((pages.ROOT / "examples").glob("*.py"))]
 
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda a: a or "home")
 def test_dark_pages_are_readable_and_ask_no_other_host(browser, published, address):
-    opened = Visit(browser, published, address, "dark")
-    try:
+    with Visit(browser, published, address, "dark") as opened:
         assert opened.errors == []
-        assert [u for u in opened.requests if not u.startswith((published.base, "data:"))] == []
+        assert opened.elsewhere() == []
         # The rest does not depend on the theme; tests/browser/test_pages.py has it.
         assert serious(opened.tab, {"runOnly": ["color-contrast", "link-in-text-block"]}) == []
-    finally:
-        opened.context.close()
 
 
 def test_a_missing_page_helps(browser, published):
-    opened = Visit(browser, published, "404.html", "light")
-    try:
+    with Visit(browser, published, "404.html", "light") as opened:
         text = opened.tab.locator("main").inner_text()
         assert "no page at this address" in text.lower()
         assert opened.tab.locator("main a[href]").count() >= 10
-    finally:
-        opened.context.close()
 
 
 def test_home_says_what_to_clone_and_fits_the_first_screen(browser, published):
-    opened = Visit(browser, published, "", "light")
-    try:
+    with Visit(browser, published, "", "light") as opened:
         text = opened.tab.locator("article").inner_text()
         assert "git clone https://github.com/owner/name" in text
         for link in opened.tab.locator(".doors p a").all():
             box = link.bounding_box()
             assert box["y"] + box["height"] <= 900
-    finally:
-        opened.context.close()
 
 
 def test_the_published_site_links_to_its_sources(published):

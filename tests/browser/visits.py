@@ -2,6 +2,13 @@
 
 from axe_playwright_python.sync_playwright import Axe
 
+from sitetools import pages
+
+PAGES = {pages.address(page): page for page in pages.pages()}
+"""Address on the site → the page's Markdown."""
+EXAMPLES = [f"examples/{p.stem}/" for p in sorted((pages.ROOT / "examples").glob("*.py"))]
+ADDRESSES = [*PAGES, *EXAMPLES]
+
 BLOCKS = """language => [...document.querySelectorAll(`.language-${language}.highlight > pre > code`)].map(c => c.textContent)"""
 
 
@@ -54,7 +61,17 @@ class Visit:
         self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
         self.tab.on("requestfailed", lambda request: self.errors.append(f"failed: {request.url}"))
         self.tab.goto(site.base + address, wait_until="networkidle")
-        self.context = context
+        self.site, self.context = site, context
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+    def elsewhere(self):
+        """Return the requests to other hosts."""
+        return [url for url in self.requests if not url.startswith((self.site.base, "data:"))]
 
     def blocks(self, language):
         return [text.strip("\n") for text in self.tab.evaluate(BLOCKS, language)]

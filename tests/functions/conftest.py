@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
 BITS = {
     torch.float16: torch.int16,
@@ -28,6 +29,23 @@ def _assert_same(got, expected):
 @pytest.fixture(scope="session")
 def assert_same():
     return _assert_same
+
+
+class _Counted(TorchFunctionMode):
+    """Counts what Python code asks torch for."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.names.append(func.__name__.strip("_"))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.fixture
+def counted():
+    return _Counted()
 
 
 def _lay_out(values, layout):

@@ -7,7 +7,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.autograd import gradcheck, gradgradcheck
-from torch.overrides import TorchFunctionMode
 
 from customgrad.functions import Affine, affine
 
@@ -91,18 +90,8 @@ def test_gradcheck_and_gradgradcheck(case):
     assert gradgradcheck(call, leaves, check_batched_grad=True, **PRECISE)
 
 
-class CountWork(TorchFunctionMode):
-    def __init__(self):
-        super().__init__()
-        self.names = []
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        self.names.append(func.__name__)
-        return func(*args, **(kwargs or {}))
-
-
 @pytest.mark.parametrize("needs", [s for s in SUBSETS if any(s)])
-def test_only_what_is_needed(needs):
+def test_only_what_is_needed(needs, counted):
     tensors = [whole((2, 3), 0), whole((3,), 1), whole((3,), 2)]
     for tensor, needed in zip(tensors, needs, strict=True):
         tensor.requires_grad_(needed)
@@ -112,11 +101,11 @@ def test_only_what_is_needed(needs):
     x, w, _ = tensors
     expected = [x.data_ptr()] * needs[1] + [w.data_ptr()] * needs[0]
     assert [t.data_ptr() for t in saved] == expected
-    with CountWork() as work:
+    with counted:
         grads = Affine.backward(y.grad_fn, T(2, 3, dtype=torch.float64))
     assert [g is not None for g in grads] == list(needs)
-    assert work.names.count("mul") == needs[0] + needs[1]
-    assert work.names.count("sum_to_size") == needs[1] + needs[2]
+    assert counted.names.count("mul") == needs[0] + needs[1]
+    assert counted.names.count("sum_to_size") == needs[1] + needs[2]
 
 
 def test_neither_is_a_copy_and_no_view():

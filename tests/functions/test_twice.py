@@ -106,7 +106,10 @@ def test_each_output_has_its_gradient(use, backend):
     x = point()
     found = []
     for pair in (Sinh.apply, both):
-        call = lambda x, pair=pair: USES[use](*pair(x))  # noqa: E731
+
+        def call(x, pair=pair):
+            return USES[use](*pair(x))
+
         if backend:
             torch._dynamo.reset()
             call = torch.compile(call, backend=backend, fullgraph=True)
