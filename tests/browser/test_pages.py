@@ -9,7 +9,7 @@ from visits import ADDRESSES, EXAMPLES, PAGES, Visit, serious
 from sitetools import notebooks, pages
 
 REACHABLE = """() => [...document.querySelectorAll("pre > code")].every(
-    code => code.scrollWidth <= code.clientWidth || code.tabIndex >= 0)"""
+    code => !code.checkVisibility() || code.scrollWidth <= code.clientWidth || code.tabIndex >= 0)"""
 WIDTHS = [360, 414, 800, 1024, 1220, 1280, 1440]
 KILOBYTE = 1000
 PACKED = {".woff2", ".png", ".jpg", ".gz"}
