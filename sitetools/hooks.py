@@ -5,6 +5,7 @@ one runs beside the server, so that no page waits for it.
 Nothing here checks the pages: the tests do.
 """
 
+import functools
 import os
 import re
 import subprocess
@@ -25,6 +26,7 @@ from mkdocs.structure.pages import Page
 from sitetools import llms, notebooks
 from sitetools.background import Background, Pending
 from sitetools.pages import SNIPPET
+from sitetools.preview import Preview
 
 log = get_plugin_logger("site")
 
@@ -47,6 +49,7 @@ class State:
 state = State()
 state.examples, state.figures = {}, {}
 jobs = Background()
+preview = Preview()
 
 
 def root_of(config: MkDocsConfig) -> Path:
@@ -74,6 +77,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.extra["commit"] = os.environ.get("GITHUB_SHA", "").strip() or commit_of(root)
     config.extra["torch_version"] = installed("torch")
     config.extra["version"] = installed("customgrad")
+    if state.command == "serve" and (search := config.plugins.get("material/search")):
+        index = search.search_index
+        index.add_entry_from_context = preview.indexed(index.add_entry_from_context, index.entries)
     return config
 
 
@@ -170,7 +176,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = example_markdown(page, config)
     else:
         markdown = without_missing_sections(markdown, page, config)
-    return with_clone(markdown, config)
+    markdown = with_clone(markdown, config)
+    if state.command == "serve":
+        text = llms.expanded(markdown, config, page.file.src_uri)
+        page.render = functools.partial(preview.render, page, text)  # type: ignore[method-assign]
+    return markdown
 
 
 def with_clone(text: str, config: MkDocsConfig) -> str:
