@@ -1,29 +1,39 @@
 """The site as the workflow publishes it, with a repository's address: every page opened once, in dark."""
 
 import pytest
-from visits import ADDRESSES, Visit, serious
+from visits import ADDRESSES, Window, serious, unreadable
 
 from sitetools import pages
 
 
+@pytest.fixture(scope="module")
+def dark(browser, published):
+    with Window(browser, published, "dark") as window:
+        yield window
+
+
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda a: a or "home")
-def test_dark_pages_are_readable_and_ask_no_other_host(browser, published, address):
-    with Visit(browser, published, address, "dark") as opened:
-        assert opened.errors == []
-        assert opened.elsewhere() == []
-        # The rest does not depend on the theme; tests/browser/test_pages.py has it.
-        assert serious(opened.tab, {"runOnly": ["color-contrast", "link-in-text-block"]}) == []
+def test_dark_pages_are_readable_and_ask_no_other_host(dark, address):
+    dark.open(address)
+    # The rest does not depend on the theme; tests/browser/test_pages.py has it.
+    assert unreadable(dark.tab) == []
+    assert serious(dark.tab, {"runOnly": ["link-in-text-block"]}) == []
+    dark.settle()
+    assert dark.errors == []
+    assert dark.elsewhere() == []
 
 
 def test_a_missing_page_helps(browser, published):
-    with Visit(browser, published, "404.html", "light") as opened:
+    with Window(browser, published, "light") as opened:
+        opened.open("404.html")
         text = opened.tab.locator("main").inner_text()
         assert "no page at this address" in text.lower()
         assert opened.tab.locator("main a[href]").count() >= 10
 
 
 def test_home_says_what_to_clone_and_fits_the_first_screen(browser, published):
-    with Visit(browser, published, "", "light") as opened:
+    with Window(browser, published, "light") as opened:
+        opened.open("")
         text = opened.tab.locator("article").inner_text()
         assert "git clone https://github.com/owner/name" in text
         for link in opened.tab.locator(".doors p a").all():

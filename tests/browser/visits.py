@@ -12,30 +12,42 @@ ADDRESSES = [*PAGES, *EXAMPLES]
 BLOCKS = """language => [...document.querySelectorAll(`.language-${language}.highlight > pre > code`)].map(c => c.textContent)"""
 
 
-# Axe's time goes into contrast, token by token. Tokens with the same colours, on the same backgrounds, in the same
-# size, have the same contrast: the first of them stands for all.
-SAME_TOKENS = """() => {
+# Axe takes its time with contrast, and with the tokens of blocks. Texts with the same colours, on the same
+# backgrounds, in the same size, have the same contrast: the first of them stands for all, and the tokens that
+# it stands for become plain text of their block.
+LOOKS = """() => {
   const seen = new Set();
-  for (const token of document.querySelectorAll("pre code span")) {
+  for (const element of document.querySelectorAll("body *")) {
+    if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
+    if (!element.checkVisibility({visibilityProperty: true})) continue;
     let look = "";
-    for (let e = token; e.tagName !== "PRE"; e = e.parentElement) {
+    for (let e = element; e; e = e.parentElement) {
       const s = getComputedStyle(e);
-      look += [s.color, s.backgroundColor, s.fontSize, s.fontWeight, s.opacity].join() + "/";
+      look += [s.color, s.backgroundColor, s.backgroundImage, s.fontSize, s.fontWeight, s.opacity].join() + "/";
     }
-    token.toggleAttribute("data-same", seen.has(look) && token.childElementCount === 0);
+    if (!seen.has(look)) element.dataset.look = seen.size;
     seen.add(look);
+  }
+  for (const token of document.querySelectorAll("pre code span:not([data-look])")) {
+    if (!token.childElementCount) token.replaceWith(...token.childNodes);
   }
 }"""
 
 
-def serious(tab, options=()):
-    """Return what axe finds serious on the page that a tab shows."""
-    tab.evaluate(SAME_TOKENS)
-    found = Axe().run(
-        tab,
-        context={"exclude": [["[data-same]"]]},
-        options={"resultTypes": ["violations"], **dict(options)},
-    )
+def unreadable(tab):
+    """Return the texts of the page that a tab shows whose contrast is too low."""
+    tab.evaluate(LOOKS)
+    return serious(tab, {"runOnly": ["color-contrast"]}, {"include": [["[data-look]"]]})
+
+
+def inaccessible(tab):
+    """Return what else axe finds serious there."""
+    return serious(tab, {"rules": {"color-contrast": {"enabled": False}}})
+
+
+def serious(tab, options, context=None):
+    """Return what axe finds serious."""
+    found = Axe().run(tab, context, {"resultTypes": ["violations"], **options})
     return [
         f"{v['id']} ({v['impact']}): {node['html'][:160]}"
         for v in found.response["violations"]
@@ -44,14 +56,13 @@ def serious(tab, options=()):
     ]
 
 
-class Visit:
-    """What one opening of a page asked for and reported."""
+class Window:
+    """A window that opens one page after another, and what the page it shows asked for and reported."""
 
-    def __init__(self, browser, site, address, theme):
-        context = browser.new_context(
-            viewport={"width": 1440, "height": 900}, color_scheme=theme, reduced_motion="reduce"
-        )
-        self.tab = context.new_page()
+    def __init__(self, browser, site, theme):
+        self.site = site
+        self.context = browser.new_context(color_scheme=theme, reduced_motion="reduce")
+        self.tab = self.context.new_page()
         self.errors, self.requests = [], set()
         self.tab.on("request", lambda request: self.requests.add(request.url))
         self.tab.on(
@@ -60,14 +71,25 @@ class Visit:
         )
         self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
         self.tab.on("requestfailed", lambda request: self.errors.append(f"failed: {request.url}"))
-        self.tab.goto(site.base + address, wait_until="networkidle")
-        self.site, self.context = site, context
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.context.close()
+
+    def open(self, address):
+        """Open a page, in a wide window."""
+        self.tab.goto("about:blank")  # ends what the page before still does
+        self.tab.set_viewport_size({"width": 1440, "height": 900})
+        self.errors.clear()
+        self.requests.clear()
+        self.tab.goto(self.site.base + address, wait_until="load")
+        self.tab.evaluate("document.fonts.ready")
+
+    def settle(self):
+        """Wait until the page has asked for all that it asks for."""
+        self.tab.wait_for_load_state("networkidle")
 
     def elsewhere(self):
         """Return the requests to other hosts."""
