@@ -173,14 +173,12 @@ def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Give an example its Markdown, look for sections that a page lacks, and say what to clone."""
     if page.file.src_uri in state.examples:
-        markdown = example_markdown(page, config)
+        markdown = expanded = example_markdown(page, config)
     else:
-        markdown = without_missing_sections(markdown, page, config)
-    markdown = with_clone(markdown, config)
+        markdown, expanded = without_missing_sections(markdown, page, config)
     if state.command == "serve":
-        text = llms.expanded(markdown, config, page.file.src_uri)
-        page.render = functools.partial(preview.render, page, text)  # type: ignore[method-assign]
-    return markdown
+        vars(page)["render"] = functools.partial(preview.render, page, expanded)
+    return with_clone(markdown, config)
 
 
 def with_clone(text: str, config: MkDocsConfig) -> str:
@@ -191,15 +189,17 @@ def with_clone(text: str, config: MkDocsConfig) -> str:
     )
 
 
-def without_missing_sections(markdown: str, page: Page, config: MkDocsConfig) -> str:
-    """Return the page if each section that it embeds exists; a preview shows the complaint in its place.
+def without_missing_sections(markdown: str, page: Page, config: MkDocsConfig) -> tuple[str, str]:
+    """Return the page as it is and with the sections that it embeds in place.
+
+    For a section that is missing a preview shows the complaint.
 
     Raises:
         PluginError: in a build to publish, where a section is missing.
     """
     name = f"docs/{page.file.src_uri}"
     try:
-        llms.expanded(markdown, config, name)
+        return markdown, llms.expanded(markdown, config, name)
     except LookupError as whole:
         lines = markdown.splitlines()
         source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
@@ -218,8 +218,8 @@ def without_missing_sections(markdown: str, page: Page, config: MkDocsConfig) ->
             raise PluginError("\n".join(complaints.values())) from None
         for complaint in complaints.values():
             log.error(complaint)
-        return "\n".join(lines) + "\n"
-    return markdown
+        markdown = "\n".join(lines) + "\n"
+        return markdown, llms.expanded(markdown, config, name)
 
 
 def example_markdown(page: Page, config: MkDocsConfig) -> str:

@@ -5,6 +5,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from material.plugins.search.plugin import SearchIndex
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.structure.pages import Page
@@ -62,8 +63,6 @@ def made(project, monkeypatch):
         build(load_config(str(project / "mkdocs.yml")))
         return list(rendered), list(parsed)
 
-    from material.plugins.search.plugin import SearchIndex
-
     add = SearchIndex.add_entry_from_context
     monkeypatch.setattr(Page, "render", counted)
     monkeypatch.setattr(
@@ -118,7 +117,7 @@ def test_what_changed_is_made_again(made, project, file, old, new, again):
     assert contents(project / "site") == kept
 
 
-def test_a_title_from_the_front_matter_changes_the_search(made, project):
+def test_the_front_matter_changes_the_search(made, project):
     made()
     (project / "docs" / "one.md").write_text(
         "---\nsearch:\n  exclude: true\n---\n" + FILES["docs/one.md"], encoding="utf-8"
