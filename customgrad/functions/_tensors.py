@@ -13,7 +13,7 @@ KNOWN = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 def wide(tensor: torch.Tensor) -> torch.dtype:
     """Return the dtype of the scalars that torch computes with for this tensor."""
-    return torch.promote_types(tensor.dtype, torch.float32)
+    return torch.float64 if tensor.dtype == torch.float64 else torch.float32
 
 
 def autocast(tensor: torch.Tensor) -> bool:
