@@ -145,7 +145,7 @@ def relu(input: torch.Tensor, *, keep: str = "output") -> torch.Tensor:
     functions = {
         "output": ReLUFromOutput, "input": ReLUFromInput, "mask": ReLUFromMask, "bits": ReLUPacked
     }  # fmt: skip
-    checked("relu", input)
+    check.tensor("relu", "input", input)
     if not isinstance(keep, str) or keep not in functions:
         raise ValueError(
             f"relu: keep must be 'output', 'input', 'mask' or 'bits', got {check.said(keep)}; "
@@ -179,8 +179,9 @@ def relu_(input: torch.Tensor) -> torch.Tensor:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
         RuntimeError: if it is a leaf that requires a gradient, a view of one, or expanded.
     """
-    checked("relu_", input)
-    if any(size > 1 and step == 0 for size, step in zip(input.shape, input.stride(), strict=True)):
+    check.tensor("relu_", "input", input)
+    places = zip(input.shape, input.stride(), strict=True)
+    if input.numel() and any(size > 1 and step == 0 for size, step in places):
         raise RuntimeError(
             "relu_: input must have memory of its own for each element, got an expanded tensor; "
             "use relu(input), or give a clone"
@@ -193,8 +194,3 @@ def relu_(input: torch.Tensor) -> torch.Tensor:
         )
     output: torch.Tensor = ReLUInPlace.apply(input)
     return output
-
-
-def checked(name: str, input: object) -> None:
-    """Refuse what is no tensor."""
-    check.tensor(name, "input", input)

@@ -185,6 +185,7 @@ def test_expanded_memory_is_refused_and_left_alone(shape):
     assert (x == -1).all()
     once = x.expand(1, *shape)  # of size 1 in what was added: no two elements share a place
     assert relu_(once).eq(0).all()
+    assert relu_(torch.ones(1, 0).expand(3, 0)).shape == (3, 0)
 
 
 def test_an_operation_before_that_kept_its_output_notices():
