@@ -52,7 +52,8 @@ def tensor(name: str, argument: str, value: object, *, plain: bool = True) -> No
             f"{name}: {argument} must be a float tensor, got {kind(value)}; "
             "make one with torch.tensor(...)"
         )
-    if not plain:
+    common = value.layout == torch.strided and value.dtype in KNOWN and not value.is_nested
+    if common or not plain:
         return
     dense(name, argument, value)
     if value.dtype not in KNOWN and value.is_floating_point():

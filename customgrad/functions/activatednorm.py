@@ -147,7 +147,7 @@ def activated_norm(
 
     Source:
         Rota Bulò, Porzi and Kontschieder, "In-place activated BatchNorm for memory-optimized
-        training of DNNs", 2018, https://arxiv.org/abs/1712.02616.
+        training of DNNs", CVPR 2018, https://arxiv.org/abs/1712.02616.
     """
     check.floats("activated_norm", "input", input, meta=False)
     channels = input.shape[1] if input.ndim > 1 else 0

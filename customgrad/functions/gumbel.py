@@ -114,8 +114,8 @@ def gumbel_softmax_ste(
     Raises:
         TypeError: if input or noise is no tensor, or its dtype is integer, bool or complex,
             temperature is no number, dim no int, or generator none.
-        ValueError: if the noise has another shape, temperature is not above 0 or too near it, the input has
-            no such dimension or nothing along it, or noise and generator are both given.
+        ValueError: if the noise has another shape, temperature is not above 0 or too near it, the
+            input has no such dimension or nothing along it, or noise and generator are both given.
 
     Source:
         Jang, Gu and Poole, "Categorical reparameterization with Gumbel-softmax", ICLR 2017,

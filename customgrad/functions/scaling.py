@@ -78,7 +78,7 @@ def scale_gradient(input: torch.Tensor, *, scale: float) -> torch.Tensor:
         ValueError: if scale is infinite, in float32 or in a wider dtype of the input, or NaN.
 
     Source:
-        Used under this name by Esser et al., "Learned step size quantization", ICLR 2020,
+        Called gradscale by Esser et al., "Learned step size quantization", ICLR 2020,
         https://arxiv.org/abs/1902.08153, there as a formula with detach.
     """
     check.tensor("scale_gradient", "input", input)

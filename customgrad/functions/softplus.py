@@ -169,7 +169,8 @@ def log1pexp(input: torch.Tensor) -> torch.Tensor:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
 
     Source:
-        Mächler, "Accurately computing log(1 − exp(−|a|))", 2012, vignette of the R package Rmpfr.
+        Mächler, "Accurately computing log(1 − exp(−|a|)), assessed by the Rmpfr package", 2012,
+        https://CRAN.R-project.org/package=Rmpfr/vignettes/log1mexp-note.pdf.
     """
     checked("log1pexp", input)
     output: torch.Tensor = Softplus.apply(input, 1.0, math.inf)

@@ -104,10 +104,10 @@ def spike(
             in float32 or in a wider dtype of the input.
 
     Source:
-        Zenke and Ganguli, "SuperSpike", Neural Computation 30, 2018,
-        https://arxiv.org/abs/1705.11146, for the fast sigmoid; Fang et al., "Incorporating
-        learnable membrane time constant to enhance learning of spiking neural networks",
-        ICCV 2021, https://arxiv.org/abs/2007.05785, for arctan.
+        Zenke and Ganguli, "SuperSpike: supervised learning in multilayer spiking neural
+        networks", Neural Computation 30, 2018, https://arxiv.org/abs/1705.11146, for the fast
+        sigmoid; Fang et al., "Incorporating learnable membrane time constant to enhance learning
+        of spiking neural networks", ICCV 2021, https://arxiv.org/abs/2007.05785, for arctan.
     """
     check.tensor("spike", "input", input)
     if not isinstance(surrogate, str) or surrogate not in SLOPES:
