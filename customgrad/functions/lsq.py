@@ -75,6 +75,20 @@ direct(LSQ)
 SIGNED = "4 bits with a sign are -8 and 7"
 
 
+def check_step(step: torch.Tensor) -> None:
+    """Refuse steps that are not finite and above 0; under vmap, those of the whole batch."""
+    keep = "a smaller learning rate or gradient_scale keeps it there"
+    if torch.compiler.is_compiling():
+        good = ((step > 0) & (step < torch.inf)).all()
+        torch._assert_async(good, f"lsq: step must be finite and above 0, got another; {keep}")
+        return
+    values = torch.func.debug_unwrap(step).detach()
+    if not bool((values > 0).all()):
+        raise ValueError(f"lsq: step must be above 0, got {values.min().item():g}; {keep}")
+    if bool(values.isinf().any()):
+        raise ValueError(f"lsq: step must be finite, got inf; {keep}")
+
+
 # --8<-- [start:lsq]
 def lsq(
     input: torch.Tensor, step: torch.Tensor, *, qmin: int, qmax: int, gradient_scale: float = 1.0
@@ -108,7 +122,7 @@ def lsq(
             qmin or qmax is no int, or gradient_scale no number.
         ValueError: if qmin is not below qmax or one is no float32, the shapes do not fit, gradient_scale is
             negative, infinite or NaN, or a step is not finite and above 0. The last is looked at on the
-            CPU alone, and not inside ``torch.compile`` and ``torch.func``.
+            CPU alone; inside ``torch.compile`` it is a RuntimeError.
 
     Source:
         Esser, McKinstry, Bablani, Appuswamy and Modha, "Learned step size quantization",
@@ -136,17 +150,8 @@ def lsq(
     gradient_scale = check.number(
         "lsq", "gradient_scale", gradient_scale, least=0.0, hint=hint, dtype=dtype
     )
-    traced = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
-    if step.device.type == "cpu" and not traced and not bool((step > 0).all()):
-        raise ValueError(
-            f"lsq: step must be above 0, got {step.min().item():g}; a smaller learning rate or "
-            "gradient_scale keeps it there"
-        )
-    if step.device.type == "cpu" and not traced and bool(step.isinf().any()):
-        raise ValueError(
-            "lsq: step must be finite, got inf; a smaller learning rate or "
-            "gradient_scale keeps it there"
-        )
+    if step.device.type == "cpu":  # elsewhere looking at it would wait for the device
+        check_step(step)
     output: torch.Tensor = LSQ.apply(input, step, low, high, gradient_scale)
     return output
 

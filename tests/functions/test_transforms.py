@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.autograd.functional import hessian, jacobian
 
+from customgrad import functions as f
 from sitetools import catalogue
 
 OPERATIONS = [o for o in catalogue.OPERATIONS if "vmap" not in o.lacks]
@@ -104,3 +105,48 @@ def test_compiled(name):
                 y = catalogue.floats(call(*leaves))
                 results.append((*y, *torch.autograd.grad(catalogue.total(y), leaves)))
         assert catalogue.agree(*results)
+
+
+X = torch.arange(9.0).reshape(3, 3)
+LABELS = torch.tensor([0, 3, 1])
+WRONG = {
+    "label": lambda x: f.cross_entropy(x, LABELS),
+    "label, in chunks": lambda x: f.linear_cross_entropy(x, X, LABELS),
+    "shape": lambda x: f.rms_norm(x, torch.ones(2)),
+    "dtype": lambda x: f.swish(x, torch.tensor(1.0, dtype=torch.float64)),
+    "integers": lambda x: f.gelu(x.long()),
+    "number": lambda x: f.scale_gradient(x, scale=10**400),
+    "step": lambda x: f.lsq(x, x[0, 0] - 1, qmin=-2, qmax=1),
+    "weight": lambda x: f.activated_norm(x, x[0]),
+    "flag": lambda x: f.checkpointed(torch.sin, x, preserve_rng_state=None),
+    "kind": lambda x: f.silu(X.to_sparse() * x.shape[0]),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_said_inside_each_transform(wrong):
+    call = WRONG[wrong]
+    with pytest.raises((TypeError, ValueError)) as said:
+        call(X)
+    for transform, x in [
+        (torch.func.jacrev, X),
+        (torch.func.hessian, X),
+        (torch.func.vmap, X.expand(2, 3, 3)),
+    ]:
+        with catalogue.quiet(), pytest.raises(said.type) as caught:
+            transform(call)(x)
+        assert str(caught.value) == str(said.value)
+    with torch.inference_mode(), pytest.raises(said.type) as caught:
+        call(X.clone())
+    assert str(caught.value) == str(said.value)
+
+
+@pytest.mark.parametrize("wrong", ["shape", "number"])
+def test_what_is_wrong_is_said_while_compiling(wrong):
+    torch._dynamo.reset()
+    with pytest.raises(ValueError) as said:  # noqa: PT011
+        WRONG[wrong](X)
+    traced = torch.compile(WRONG[wrong], fullgraph=True, backend="aot_eager")
+    with catalogue.quiet(), pytest.raises(torch._dynamo.exc.Unsupported) as caught:
+        traced(X)
+    assert str(said.value) in str(caught.value)
