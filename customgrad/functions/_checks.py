@@ -5,114 +5,28 @@ from typing import Any
 
 import torch
 
+from customgrad.functions._numbers import count, flag, held, kind, number, said, whole
+from customgrad.functions._tensors import autocast, dense, floats, same, shape, tensor, wide
+
 __all__ = [
+    "autocast",
     "count",
+    "dense",
+    "flag",
     "floats",
+    "held",
     "labels",
     "layer",
     "norm",
     "number",
     "reduction",
+    "said",
+    "same",
     "shape",
     "tensor",
+    "whole",
+    "wide",
 ]
-
-
-def count(name: str, argument: str, value: object) -> None:
-    """Refuse what is no whole number from 1.
-
-    Raises:
-        TypeError: if it is no integer.
-        ValueError: if it is less than 1.
-    """
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(
-            f"{name}: {argument} must be an integer, got {type(value).__name__}; use 128, say"
-        )
-    if value < 1:
-        raise ValueError(f"{name}: {argument} must be at least 1, got {value}; use 128, say")
-
-
-def tensor(name: str, argument: str, value: object) -> None:
-    """Refuse what is no tensor.
-
-    Raises:
-        TypeError: naming the function, the argument and what it is.
-    """
-    if not isinstance(value, torch.Tensor):
-        raise TypeError(
-            f"{name}: {argument} must be a float tensor, got {type(value).__name__}; "
-            "make one with torch.tensor(...)"
-        )
-
-
-def floats(name: str, argument: str, value: Any, like: torch.Tensor | None = None) -> None:
-    """Refuse what is no float tensor, or outside autocast has another dtype than `like`.
-
-    Raises:
-        TypeError: naming the function, the argument and what it is.
-    """
-    tensor(name, argument, value)
-    if not value.is_floating_point():
-        raise TypeError(
-            f"{name}: {argument} must be a float tensor, got {value.dtype}; "
-            "use one such as torch.float32"
-        )
-    if like is None or torch.is_autocast_enabled(like.device.type):
-        return
-    if value.dtype != like.dtype:
-        raise TypeError(
-            f"{name}: {argument} must have the dtype of input, got {value.dtype} "
-            f"and {like.dtype}; convert one with .to(dtype)"
-        )
-
-
-def number(
-    name: str,
-    argument: str,
-    value: object,
-    *,
-    hint: str,
-    least: float = -float("inf"),
-    above: float = -float("inf"),
-) -> None:
-    """Refuse what is no finite number, below the one bound, or not above the other.
-
-    Args:
-        name: of the function whose argument it is.
-        argument: how the function calls it.
-        value: what the caller gave: an int or a float; bools and tensors are refused.
-        hint: the next step, the end of the error's sentence.
-        least: the smallest number that is taken.
-        above: a number that must be exceeded.
-
-    Raises:
-        TypeError: if it is no int and no float.
-        ValueError: if it is NaN, infinite, or out of bounds.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(
-            f"{name}: {argument} must be a number, got {type(value).__name__}; pass a float, such as 1.0"
-        )
-    wanted = "a finite number"
-    if least > -float("inf"):
-        wanted += f" of at least {least:g}"
-    if above > -float("inf"):
-        wanted += f" above {above:g}"
-    if not (abs(value) <= sys.float_info.max) or value < least or value <= above:
-        raise ValueError(f"{name}: {argument} must be {wanted}, got {value}; {hint}")
-
-
-def shape(name: str, argument: str, value: torch.Tensor, wanted: Any, meaning: str) -> None:
-    """Refuse another shape than the one that is wanted.
-
-    Raises:
-        ValueError: with both, and what the shape means.
-    """
-    if tuple(value.shape) != tuple(wanted):
-        raise ValueError(
-            f"{name}: {argument} must have shape {tuple(wanted)}, got {tuple(value.shape)}; {meaning}"
-        )
 
 
 def layer(name: str, input: torch.Tensor, weight: torch.Tensor, bias: Any) -> torch.Size:
@@ -122,7 +36,7 @@ def layer(name: str, input: torch.Tensor, weight: torch.Tensor, bias: Any) -> to
         TypeError: if one is no float tensor, or outside autocast their dtypes differ.
         ValueError: if the shapes do not fit.
     """
-    floats(name, "input", input)
+    floats(name, "input", input, meta=False)
     floats(name, "weight", weight, like=input)
     if weight.ndim != 2 or len(weight) == 0:
         raise ValueError(
@@ -137,8 +51,8 @@ def layer(name: str, input: torch.Tensor, weight: torch.Tensor, bias: Any) -> to
     return weight.shape
 
 
-def norm(name: str, input: torch.Tensor, parameters: dict[str, Any], eps: object) -> None:
-    """Refuse arguments of a norm over the last dimension that do not fit together.
+def norm(name: str, input: torch.Tensor, parameters: dict[str, Any], eps: object) -> float:
+    """Refuse arguments of a norm over the last dimension that do not fit together; return eps.
 
     Raises:
         TypeError: if one is no float tensor, or eps no number.
@@ -156,13 +70,12 @@ def norm(name: str, input: torch.Tensor, parameters: dict[str, Any], eps: object
     for key, value in given.items():
         shape(name, key, value, input.shape[-1:], "one number for each column of input")
     if isinstance(eps, bool) or not isinstance(eps, int | float):
-        raise TypeError(
-            f"{name}: eps must be a number, got {type(eps).__name__}; use one such as 1e-6"
-        )
-    if not 0 <= eps < torch.inf:
+        raise TypeError(f"{name}: eps must be a number, got {kind(eps)}; use one such as 1e-6")
+    if not 0 <= eps <= sys.float_info.max:
         raise ValueError(
-            f"{name}: eps must be finite and at least 0, got {eps}; use one such as 1e-6"
+            f"{name}: eps must be finite and at least 0, got {said(eps)}; use one such as 1e-6"
         )
+    return held(name, "eps", eps, torch.float64, hint="use one such as 1e-6")
 
 
 def labels(
@@ -181,18 +94,24 @@ def labels(
 
     Raises:
         TypeError: if the target is no integer tensor, or ignore_index no integer.
-        ValueError: if the shape does not fit, or a label is out of range.
+        ValueError: if the shape does not fit, or a label or ignore_index is out of range.
     """
     if isinstance(ignore_index, bool) or not isinstance(ignore_index, int):
         raise TypeError(
-            f"{name}: ignore_index must be an integer, got {type(ignore_index).__name__}; "
+            f"{name}: ignore_index must be an integer, got {kind(ignore_index)}; "
+            "use -100 if no label is to be ignored"
+        )
+    if not -(2**63) <= ignore_index < 2**63:
+        raise ValueError(
+            f"{name}: ignore_index must be an integer of 64 bits, got {said(ignore_index)}; "
             "use -100 if no label is to be ignored"
         )
     if not isinstance(target, torch.Tensor):
         raise TypeError(
-            f"{name}: target must be an integer tensor, got {type(target).__name__}; "
+            f"{name}: target must be an integer tensor, got {kind(target)}; "
             "make one with torch.tensor(...)"
         )
+    dense(name, "target", target)
     if target.is_floating_point() or target.is_complex() or target.dtype == torch.bool:
         raise TypeError(
             f"{name}: target must be an integer tensor, got {target.dtype}; "
@@ -224,6 +143,6 @@ def reduction(name: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
         words = " or ".join(f'"{word}"' for word in known)
         raise ValueError(
-            f"{name}: reduction must be {words}, got {value!r}; "
+            f"{name}: reduction must be {words}, got {said(value)}; "
             "it says what becomes of the losses of the rows"
         )

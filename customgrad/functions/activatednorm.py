@@ -147,24 +147,29 @@ def activated_norm(
 
     Source:
         Rota Bulò, Porzi and Kontschieder, "In-place activated BatchNorm for memory-optimized
-        training of DNNs", 2018, https://arxiv.org/abs/1712.02616.
+        training of DNNs", CVPR 2018, https://arxiv.org/abs/1712.02616.
     """
-    check.floats("activated_norm", "input", input)
+    check.floats("activated_norm", "input", input, meta=False)
     channels = input.shape[1] if input.ndim > 1 else 0
     if channels == 0 or input.numel() < 2 * channels:
         raise ValueError(
             "activated_norm: input must have shape (N, C, ...) with 2 numbers or more for each of "
             f"C channels, got {tuple(input.shape)}; use a larger batch"
         )
+    dtype = check.wide(input)
     for name, number in {"negative_slope": negative_slope, "eps": eps}.items():
-        if not (isinstance(number, (int, float)) and 0 < number < math.inf):
+        real = isinstance(number, (int, float)) and not isinstance(number, bool)
+        if not (real and 0 < number < math.inf):
             raise ValueError(
-                f"activated_norm: {name} must be a finite number above 0, got {number!r}; "
+                f"activated_norm: {name} must be a finite number above 0, got {check.said(number)}; "
                 "backward divides by it"
             )
-    if not (isinstance(momentum, (int, float)) and 0 <= momentum <= 1):
+        check.held("activated_norm", name, number, dtype, hint="backward divides by it", least=True)
+    real = isinstance(momentum, (int, float)) and not isinstance(momentum, bool)
+    if not (real and 0 <= momentum <= 1):
+        said = check.said(momentum)
         raise ValueError(
-            f"activated_norm: momentum must be a number from 0 to 1, got {momentum!r}; 0.1 is usual"
+            f"activated_norm: momentum must be a number from 0 to 1, got {said}; 0.1 is usual"
         )
     weight = input.new_ones(channels) if weight is None else weight
     bias = input.new_zeros(channels) if bias is None else bias
@@ -173,16 +178,14 @@ def activated_norm(
     for name, value in (both | {k: v for k, v in running.items() if v is not None}).items():
         check.floats("activated_norm", name, value)
         if value.shape != (channels,):
-            raise ValueError(
-                f"activated_norm: {name} must have shape (C,) = {(channels,)}, got "
-                f"{tuple(value.shape)}; one number for each channel"
-            )
+            got = f"(C,) = {(channels,)}, got {tuple(value.shape)}; one number for each channel"
+            raise ValueError(f"activated_norm: {name} must have shape {got}")
         if name in both and value.dtype not in (input.dtype, torch.float32):
             raise TypeError(
                 f"activated_norm: {name} must have the dtype of input or float32, got "
                 f"{value.dtype} and {input.dtype}; convert one with .to(dtype)"
             )
-    output, mean, r = ActivatedNorm.apply(input, weight, bias, negative_slope, eps)
+    output, mean, r = ActivatedNorm.apply(input, weight, bias, float(negative_slope), eps)
     n = input.numel() // channels
     with torch.no_grad():
         if running_mean is not None:

@@ -123,12 +123,9 @@ def gelu_linear(
     autocast = False
     for name, value in arguments.items():
         check.floats("gelu_linear", name, value)
-        autocast = torch.is_autocast_enabled(input.device.type) and input.dtype != torch.float64
-        if value.dtype != input.dtype and not autocast:
-            raise TypeError(
-                f"gelu_linear: {name} must have the dtype of input, got {value.dtype} "
-                f"and {input.dtype}; convert one with .to(dtype)"
-            )
+        autocast = check.autocast(input) and input.dtype != torch.float64
+        if not autocast:
+            check.same("gelu_linear", name, value, input)
     if weight.ndim != 2 or input.shape[-1:] != weight.shape[1:]:
         raise ValueError(
             "gelu_linear: weight must have shape (out, in) where input has (..., in), got "
@@ -141,7 +138,7 @@ def gelu_linear(
         )
     if approximate not in ("none", "tanh"):
         raise ValueError(
-            f'gelu_linear: approximate must be "none" or "tanh", got {approximate!r}; '
+            f'gelu_linear: approximate must be "none" or "tanh", got {check.said(approximate)}; '
             "take one of the two"
         )
     if autocast:  # Here, and not inside: backward runs without autocast.

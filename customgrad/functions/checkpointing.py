@@ -171,8 +171,8 @@ def checkpointed(
         What the function returns.
 
     Raises:
-        TypeError: if the input is no float tensor, one of the others is no tensor, or the
-            function is none or returns something else.
+        TypeError: if the input is no float tensor, one of the others is no tensor,
+            preserve_rng_state is no bool, or the function is none or returns something else.
         RuntimeError: if it uses a tensor that needs a gradient and that it was not given,
             changes an input in place, or draws random numbers against ``preserve_rng_state``.
 
@@ -180,7 +180,8 @@ def checkpointed(
         Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016,
         https://arxiv.org/abs/1604.06174.
     """
-    check.floats("checkpointed", "input", input)
+    check.floats("checkpointed", "input", input, meta=False, plain=False)
+    check.flag("checkpointed", "preserve_rng_state", preserve_rng_state)
     for n, other in enumerate(others):
         if not isinstance(other, torch.Tensor):
             raise TypeError(

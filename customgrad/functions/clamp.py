@@ -88,24 +88,27 @@ def clamp_ste(input: torch.Tensor, *, min: float, max: float, gated: bool = Fals
     Raises:
         TypeError: if the input is no tensor, its dtype is integer, bool or complex, a bound
             is no number, or gated is no bool.
-        ValueError: if a bound is infinite or NaN, or min is above max.
+        ValueError: if a bound is NaN, infinite or beyond the dtype, or min is above max.
 
     Source:
         Bengio, Léonard and Courville, "Estimating or propagating gradients through stochastic
         neurons for conditional computation", 2013, https://arxiv.org/abs/1308.3432.
     """
     check.tensor("clamp_ste", "input", input)
-    check.number("clamp_ste", "min", min, hint="torch.clamp takes one bound alone")
-    check.number("clamp_ste", "max", max, hint="torch.clamp takes one bound alone")
-    if min > max:
+    floating = input.is_floating_point()  # else ClampSTE says what is wrong
+    dtype = input.dtype if floating else torch.float64
+    low, high = (
+        check.number(
+            "clamp_ste", name, bound, hint="torch.clamp takes one bound alone", dtype=dtype
+        )
+        for name, bound in {"min": min, "max": max}.items()
+    )
+    if low > high:
         raise ValueError(
             f"clamp_ste: min must be at most max, got {min} and {max}; exchange the two"
         )
-    if not isinstance(gated, bool):
-        raise TypeError(
-            f"clamp_ste: gated must be a bool, got {type(gated).__name__}; pass True or False"
-        )
-    output: torch.Tensor = ClampSTE.apply(input, min, max, gated)
+    check.flag("clamp_ste", "gated", gated)
+    output: torch.Tensor = ClampSTE.apply(input, low, high, gated)
     return output
 
 

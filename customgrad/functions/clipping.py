@@ -117,7 +117,7 @@ def clip_gradient_value(input: torch.Tensor, *, limit: float) -> torch.Tensor:
         University of Technology, 2012.
     """
     check.tensor("clip_gradient_value", "input", input)
-    check.number("clip_gradient_value", "limit", limit, above=0.0, hint=HINT)
+    limit = check.number("clip_gradient_value", "limit", limit, above=0.0, hint=HINT)
     output: torch.Tensor = ClipGradientValue.apply(input, limit)
     return output
 
@@ -156,7 +156,7 @@ def clip_gradient_norm(input: torch.Tensor, *, max_norm: float) -> torch.Tensor:
         networks", ICML 2013, https://arxiv.org/abs/1211.5063.
     """
     check.tensor("clip_gradient_norm", "input", input)
-    check.number("clip_gradient_norm", "max_norm", max_norm, above=0.0, hint=HINT)
+    max_norm = check.number("clip_gradient_norm", "max_norm", max_norm, above=0.0, hint=HINT)
     output: torch.Tensor = ClipGradientNorm.apply(input, max_norm)
     return output
 

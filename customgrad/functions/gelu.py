@@ -120,7 +120,7 @@ def gelu(input: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
     check.tensor("gelu", "input", input)
     if approximate not in ("none", "tanh"):
         raise ValueError(
-            f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}; "
+            f"gelu: approximate must be 'none' or 'tanh', got {check.said(approximate)}; "
             "'none' is exact, 'tanh' what many language models were trained with"
         )
     output: torch.Tensor = GELU.apply(input, approximate)

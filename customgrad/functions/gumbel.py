@@ -112,10 +112,10 @@ def gumbel_softmax_ste(
         A new tensor of the input's shape and dtype.
 
     Raises:
-        TypeError: if input or noise is no tensor, or its dtype is integer, bool or complex, or
-            temperature is no number.
-        ValueError: if the noise has another shape, temperature is not above 0, the input has
-            no such dimension or nothing along it, or noise and generator are both given.
+        TypeError: if input or noise is no tensor, or its dtype is integer, bool or complex,
+            temperature is no number, dim no int, or generator none.
+        ValueError: if the noise has another shape, temperature is not above 0 or too near it, the
+            input has no such dimension or nothing along it, or noise and generator are both given.
 
     Source:
         Jang, Gu and Poole, "Categorical reparameterization with Gumbel-softmax", ICLR 2017,
@@ -125,20 +125,30 @@ def gumbel_softmax_ste(
         if name == "noise" and value is None:
             continue
         check.floats("gumbel_softmax_ste", name, value)
-    check.number("gumbel_softmax_ste", "temperature", temperature, above=0.0, hint="1.0 is usual")
-    if isinstance(dim, bool) or not isinstance(dim, int):
-        raise TypeError(
-            f"gumbel_softmax_ste: dim must be an int, got {type(dim).__name__}; -1 is the last"
-        )
+    hint = "1.0 is usual"
+    temperature = check.number(
+        "gumbel_softmax_ste",
+        "temperature",
+        temperature,
+        above=0.0,
+        hint=hint,
+        dtype=check.wide(input),
+    )
+    check.whole("gumbel_softmax_ste", "dim", dim, "-1 is the last")
     if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
         raise ValueError(
-            f"gumbel_softmax_ste: dim must be one of input's {input.ndim} dimensions, got {dim}; "
-            "-1 is the last"
+            f"gumbel_softmax_ste: dim must be one of input's {input.ndim} dimensions, got "
+            f"{check.said(dim)}; -1 is the last"
         )
     if input.ndim and input.shape[dim] == 0:
         raise ValueError(
             "gumbel_softmax_ste: input must have something to choose from, got shape "
             f"{tuple(input.shape)} with dim={dim}; choose another dim"
+        )
+    if generator is not None and not isinstance(generator, torch.Generator):
+        raise TypeError(
+            "gumbel_softmax_ste: generator must be a torch.Generator, got "
+            f"{type(generator).__name__}; make one with torch.Generator().manual_seed(0)"
         )
     if noise is None:
         noise = gumbel_like(input, generator)

@@ -144,7 +144,7 @@ def layer_norm(
     Source:
         Ba, Kiros and Hinton, "Layer normalization", 2016, https://arxiv.org/abs/1607.06450.
     """
-    check.norm("layer_norm", input, {"weight": weight, "bias": bias}, eps)
+    eps = check.norm("layer_norm", input, {"weight": weight, "bias": bias}, eps)
     output: torch.Tensor = LayerNorm.apply(input, weight, bias, eps)[0]
     return output
 

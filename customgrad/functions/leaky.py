@@ -95,7 +95,7 @@ def leaky_relu(input: torch.Tensor, *, negative_slope: float = 0.01) -> torch.Te
     Raises:
         TypeError: if the input is no tensor, its dtype is integer, bool or complex, or
             negative_slope is no number.
-        ValueError: if negative_slope is 0, negative, infinite or NaN.
+        ValueError: if negative_slope is 0, negative, infinite or NaN, or too large for the dtype.
 
     Source:
         Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic
@@ -107,6 +107,9 @@ def leaky_relu(input: torch.Tensor, *, negative_slope: float = 0.01) -> torch.Te
             f"leaky_relu: negative_slope must be a number, got {type(negative_slope).__name__}; "
             "for example negative_slope=0.01"
         )
+    negative_slope = check.held(
+        "leaky_relu", "negative_slope", negative_slope, check.wide(input), hint="0.01 is usual"
+    )
     output: torch.Tensor = LeakyReLU.apply(input, negative_slope)
     return output
 

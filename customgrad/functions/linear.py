@@ -116,7 +116,8 @@ def linear(
                 f"linear: {name} must be a float tensor, got {value.dtype}; "
                 "use one such as torch.float32"
             )
-        if value.dtype != input.dtype and not torch.is_autocast_enabled(input.device.type):
+        device = "cpu" if input.is_meta else input.device.type
+        if value.dtype != input.dtype and not torch.is_autocast_enabled(device):
             raise TypeError(
                 f"linear: {name} must have the dtype of input, got {value.dtype} "
                 f"and {input.dtype}; convert one with .to(dtype)"
@@ -136,7 +137,6 @@ def linear(
             f"linear: bias must have shape (out,) = {tuple(weight.shape[:1])}, got "
             f"{tuple(bias.shape)}; one number for each row of weight"
         )
-    device = input.device.type
     if torch.is_autocast_enabled(device) and input.dtype != torch.float64:
         # Here, and not inside: backward runs without autocast.
         dtype = torch.get_autocast_dtype(device)

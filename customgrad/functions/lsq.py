@@ -72,6 +72,22 @@ class LSQ(torch.autograd.Function):
 # --8<-- [end:LSQ]
 direct(LSQ)
 
+SIGNED = "4 bits with a sign are -8 and 7"
+
+
+def check_step(step: torch.Tensor) -> None:
+    """Refuse steps that are not finite and above 0; under vmap, those of the whole batch."""
+    keep = "a smaller learning rate or gradient_scale keeps it there"
+    if torch.compiler.is_compiling():
+        good = ((step > 0) & (step < torch.inf)).all()
+        torch._assert_async(good, f"lsq: step must be finite and above 0, got another; {keep}")
+        return
+    values = torch.func.debug_unwrap(step).detach()
+    if not bool((values > 0).all()):
+        raise ValueError(f"lsq: step must be above 0, got {values.min().item():g}; {keep}")
+    if bool(values.isinf().any()):
+        raise ValueError(f"lsq: step must be finite, got inf; {keep}")
+
 
 # --8<-- [start:lsq]
 def lsq(
@@ -104,9 +120,9 @@ def lsq(
     Raises:
         TypeError: if input or step is no tensor, or its dtype is integer, bool or complex; if
             qmin or qmax is no int, or gradient_scale no number.
-        ValueError: if qmin is not below qmax, the shapes do not fit, gradient_scale is
+        ValueError: if qmin is not below qmax or one is no float32, the shapes do not fit, gradient_scale is
             negative, infinite or NaN, or a step is not finite and above 0. The last is looked at on the
-            CPU alone, and not inside ``torch.compile`` and ``torch.func``.
+            CPU alone; inside ``torch.compile`` it is a RuntimeError.
 
     Source:
         Esser, McKinstry, Bablani, Appuswamy and Modha, "Learned step size quantization",
@@ -115,15 +131,15 @@ def lsq(
     for name, value in {"input": input, "step": step}.items():
         check.floats("lsq", name, value)
     for name, bound in {"qmin": qmin, "qmax": qmax}.items():
-        if isinstance(bound, bool) or not isinstance(bound, int):
-            raise TypeError(
-                f"lsq: {name} must be an int, got {type(bound).__name__}; "
-                "4 bits with a sign are -8 and 7"
-            )
+        check.whole("lsq", name, bound, SIGNED)
     if qmin >= qmax:
-        raise ValueError(
-            f"lsq: qmin must be below qmax, got {qmin} and {qmax}; 4 bits with a sign are -8 and 7"
-        )
+        both = f"{check.said(qmin)} and {check.said(qmax)}"
+        raise ValueError(f"lsq: qmin must be below qmax, got {both}; {SIGNED}")
+    dtype = check.wide(input)
+    low, high = (
+        check.held("lsq", name, bound, dtype, hint=SIGNED)
+        for name, bound in {"qmin": qmin, "qmax": qmax}.items()
+    )
     fits = zip(reversed(step.shape), reversed(input.shape), strict=False)
     if step.ndim > input.ndim or any(s not in (1, n) for s, n in fits):
         raise ValueError(
@@ -131,19 +147,12 @@ def lsq(
             f"{tuple(step.shape)}; one number, or one for each channel"
         )
     hint = "1 / sqrt(numel * qmax) is the paper's"
-    check.number("lsq", "gradient_scale", gradient_scale, least=0.0, hint=hint)
-    traced = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
-    if step.device.type == "cpu" and not traced and not bool((step > 0).all()):
-        raise ValueError(
-            f"lsq: step must be above 0, got {step.min().item():g}; a smaller learning rate or "
-            "gradient_scale keeps it there"
-        )
-    if step.device.type == "cpu" and not traced and bool(step.isinf().any()):
-        raise ValueError(
-            "lsq: step must be finite, got inf; a smaller learning rate or "
-            "gradient_scale keeps it there"
-        )
-    output: torch.Tensor = LSQ.apply(input, step, qmin, qmax, gradient_scale)
+    gradient_scale = check.number(
+        "lsq", "gradient_scale", gradient_scale, least=0.0, hint=hint, dtype=dtype
+    )
+    if step.device.type == "cpu":  # elsewhere looking at it would wait for the device
+        check_step(step)
+    output: torch.Tensor = LSQ.apply(input, step, low, high, gradient_scale)
     return output
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 # --8<-- [end:imports]
+from customgrad.functions import _checks as check
 from customgrad.functions._direct import direct
 
 __all__ = ["TreeNorm", "tree_apply", "tree_norm"]
@@ -179,10 +180,7 @@ def tree_norm(tree: Any) -> torch.Tensor:
             f"a {type(tree).__name__}; make no call for an empty tree"
         )
     for where, x in leaves:
-        if not x.is_floating_point():
-            raise TypeError(
-                f"{where} must be a float tensor, got {x.dtype}; use one such as torch.float32"
-            )
+        check.floats("tree_norm", where.removeprefix("tree_norm: "), x)
     output: torch.Tensor = TreeNorm.apply(*(x for _, x in leaves))
     return output
 

@@ -145,10 +145,10 @@ def relu(input: torch.Tensor, *, keep: str = "output") -> torch.Tensor:
     functions = {
         "output": ReLUFromOutput, "input": ReLUFromInput, "mask": ReLUFromMask, "bits": ReLUPacked
     }  # fmt: skip
-    checked("relu", input)
+    check.tensor("relu", "input", input)
     if not isinstance(keep, str) or keep not in functions:
         raise ValueError(
-            f"relu: keep must be 'output', 'input', 'mask' or 'bits', got {keep!r}; "
+            f"relu: keep must be 'output', 'input', 'mask' or 'bits', got {check.said(keep)}; "
             "'output' costs least between layers"
         )
     output: torch.Tensor = functions[keep].apply(input)
@@ -177,9 +177,15 @@ def relu_(input: torch.Tensor) -> torch.Tensor:
 
     Raises:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
-        RuntimeError: if it is a leaf that requires a gradient, or a view of one; it is left alone.
+        RuntimeError: if it is a leaf that requires a gradient, a view of one, or expanded.
     """
-    checked("relu_", input)
+    check.tensor("relu_", "input", input)
+    places = zip(input.shape, input.stride(), strict=True)
+    if input.numel() and any(size > 1 and step == 0 for size, step in places):
+        raise RuntimeError(
+            "relu_: input must have memory of its own for each element, got an expanded tensor; "
+            "use relu(input), or give a clone"
+        )
     base = input if input._base is None else input._base
     if torch.is_grad_enabled() and base.requires_grad and base.is_leaf:
         raise RuntimeError(
@@ -188,8 +194,3 @@ def relu_(input: torch.Tensor) -> torch.Tensor:
         )
     output: torch.Tensor = ReLUInPlace.apply(input)
     return output
-
-
-def checked(name: str, input: object) -> None:
-    """Refuse what is no tensor."""
-    check.tensor(name, "input", input)

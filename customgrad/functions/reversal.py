@@ -74,19 +74,21 @@ def reverse_gradient(input: torch.Tensor, *, scale: float = 1.0) -> torch.Tensor
     Raises:
         TypeError: if the input is no tensor, its dtype is integer, bool or complex, or
             scale is no number.
-        ValueError: if scale is negative, infinite or NaN.
+        ValueError: if scale is negative, NaN, or infinite in float32 or in a wider dtype of the
+            input.
 
     Source:
         Ganin and Lempitsky, "Unsupervised domain adaptation by backpropagation", ICML 2015,
         https://arxiv.org/abs/1409.7495.
     """
     check.tensor("reverse_gradient", "input", input)
-    check.number(
+    scale = check.number(
         "reverse_gradient",
         "scale",
         scale,
         least=0.0,
         hint="the sign changes anyway, and scale_gradient keeps it",
+        dtype=check.wide(input),
     )
     output: torch.Tensor = ReverseGradient.apply(input, scale)
     return output

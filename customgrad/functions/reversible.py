@@ -171,7 +171,8 @@ def reversible(
         Two new tensors, of the shapes and the dtype of ``input`` and ``other``.
 
     Raises:
-        TypeError: if an input is no float tensor, dtypes differ, or a block is no pair.
+        TypeError: if an input is no float tensor, dtypes differ, a block is no pair, or
+            preserve_rng_state no bool.
         ValueError: if there is no block, or a result cannot be added to its half.
         RuntimeError: if f or g uses a tensor that needs a gradient and that it was not given,
             changes its input in place, or draws random numbers against ``preserve_rng_state``.
@@ -180,13 +181,10 @@ def reversible(
         Gomez, Ren, Urtasun and Grosse, "The reversible residual network: backpropagation without
         storing activations", 2017, https://arxiv.org/abs/1707.04585.
     """
-    check.floats("reversible", "input", input)
+    check.floats("reversible", "input", input, meta=False)
     check.floats("reversible", "other", other)
-    if other.dtype != input.dtype:
-        raise TypeError(
-            f"reversible: other must have the dtype of input, got {other.dtype} and {input.dtype}; "
-            "convert one with .to(dtype)"
-        )
+    check.flag("reversible", "preserve_rng_state", preserve_rng_state)
+    check.same("reversible", "other", other, input)
     steps: list[Step] = []
     tensors: list[torch.Tensor] = []
     for name, function in of_pairs("reversible", "blocks", blocks):

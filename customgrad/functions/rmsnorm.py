@@ -145,14 +145,15 @@ def rms_norm(
     Raises:
         TypeError: if an argument is no tensor, a dtype is integer, bool or complex, or eps is no
             number.
-        ValueError: if the input is 0-d, the weight's shape does not fit, or eps is negative or NaN.
+        ValueError: if the input is 0-d, the weight's shape does not fit, or eps is negative,
+            infinite or NaN.
 
     Source:
         Zhang and Sennrich, "Root mean square layer normalization", 2019,
         https://arxiv.org/abs/1910.07467.
     """
-    check.norm("rms_norm", input, {"weight": weight}, 0 if eps is None else eps)
-    output: torch.Tensor = RMSNorm.apply(input, weight, eps)[0]
+    number = check.norm("rms_norm", input, {"weight": weight}, 0 if eps is None else eps)
+    output: torch.Tensor = RMSNorm.apply(input, weight, None if eps is None else number)[0]
     return output
 
 

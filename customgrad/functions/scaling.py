@@ -75,14 +75,15 @@ def scale_gradient(input: torch.Tensor, *, scale: float) -> torch.Tensor:
     Raises:
         TypeError: if the input is no tensor, its dtype is integer, bool or complex, or
             scale is no number.
-        ValueError: if scale is infinite or NaN.
+        ValueError: if scale is infinite, in float32 or in a wider dtype of the input, or NaN.
 
     Source:
-        Used under this name by Esser et al., "Learned step size quantization", ICLR 2020,
+        Called gradscale by Esser et al., "Learned step size quantization", ICLR 2020,
         https://arxiv.org/abs/1902.08153, there as a formula with detach.
     """
     check.tensor("scale_gradient", "input", input)
-    check.number("scale_gradient", "scale", scale, hint="0 lets no gradient through")
+    hint = "0 lets no gradient through"
+    scale = check.number("scale_gradient", "scale", scale, hint=hint, dtype=check.wide(input))
     output: torch.Tensor = ScaleGradient.apply(input, scale)
     return output
 

@@ -79,8 +79,9 @@ def sign_ste(input: torch.Tensor) -> torch.Tensor:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
 
     Source:
-        Hubara, Courbariaux, Soudry, El-Yaniv and Bengio, "Binarized neural networks",
-        NIPS 2016, https://arxiv.org/abs/1602.02830, section 1.
+        Courbariaux, Hubara, Soudry, El-Yaniv and Bengio, "Binarized neural networks: training
+        deep neural networks with weights and activations constrained to +1 or -1", 2016,
+        https://arxiv.org/abs/1602.02830, section 1.
     """
     check.tensor("sign_ste", "input", input)
     output: torch.Tensor = SignSTE.apply(input)

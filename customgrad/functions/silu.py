@@ -102,7 +102,8 @@ def silu(input: torch.Tensor) -> torch.Tensor:
 
     Source:
         Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units for neural network function
-        approximation in reinforcement learning", Neural Networks 107, 2018.
+        approximation in reinforcement learning", Neural Networks 107, 2018,
+        https://arxiv.org/abs/1702.03118.
     """
     check.tensor("silu", "input", input)
     output: torch.Tensor = SiLU.apply(input)

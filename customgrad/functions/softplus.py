@@ -129,7 +129,8 @@ def softplus(input: torch.Tensor, *, beta: float = 1.0, threshold: float = 20.0)
     Raises:
         TypeError: if the input is no tensor, its dtype is integer, bool or complex, or beta
             or threshold is no number.
-        ValueError: if beta is 0, infinite or NaN, or threshold is NaN.
+        ValueError: if beta is 0, infinite or NaN, or threshold is NaN, or one is too large for
+            the dtype.
     """
     checked("softplus", input)
     for name, value in (("beta", beta), ("threshold", threshold)):
@@ -138,6 +139,10 @@ def softplus(input: torch.Tensor, *, beta: float = 1.0, threshold: float = 20.0)
                 f"softplus: {name} must be a number, got {type(value).__name__}; "
                 f"for example {name}={1.0 if name == 'beta' else 20.0}"
             )
+    dtype = check.wide(input)
+    beta = check.held("softplus", "beta", beta, dtype, hint="1.0 gives log(1 + exp(input))")
+    hint = "use 20.0, or math.inf for no limit"
+    threshold = check.held("softplus", "threshold", threshold, dtype, hint=hint)
     output: torch.Tensor = Softplus.apply(input, beta, threshold)
     return output
 
@@ -164,7 +169,8 @@ def log1pexp(input: torch.Tensor) -> torch.Tensor:
         TypeError: if the input is no tensor, or its dtype is integer, bool or complex.
 
     Source:
-        Mächler, "Accurately computing log(1 − exp(−|a|))", 2012, vignette of the R package Rmpfr.
+        Mächler, "Accurately computing log(1 − exp(−|a|)), assessed by the Rmpfr package", 2012,
+        https://CRAN.R-project.org/package=Rmpfr/vignettes/log1mexp-note.pdf.
     """
     checked("log1pexp", input)
     output: torch.Tensor = Softplus.apply(input, 1.0, math.inf)

@@ -92,19 +92,13 @@ def sort(
         ValueError: if the input has no dimension dim.
     """
     check.tensor("sort", "input", input)
-    for name, flag in (("descending", descending), ("stable", stable)):
-        if not isinstance(flag, bool):
-            raise TypeError(
-                f"sort: {name} must be a bool, got {type(flag).__name__}; pass True or False"
-            )
-    if not isinstance(dim, int) or isinstance(dim, bool):
-        raise TypeError(
-            f"sort: dim must be an int, got {type(dim).__name__}; -1 is the last dimension"
-        )
+    check.flag("sort", "descending", descending)
+    check.flag("sort", "stable", stable)
+    check.whole("sort", "dim", dim, "-1 is the last dimension")
     last = max(input.ndim, 1) - 1
     if not -last - 1 <= dim <= last:
         raise ValueError(
-            f"sort: dim must be from {-last - 1} to {last}, got {dim}; "
+            f"sort: dim must be from {-last - 1} to {last}, got {check.said(dim)}; "
             f"input has shape {tuple(input.shape)}"
         )
     values, indices = Sort.apply(input, dim, descending, stable)

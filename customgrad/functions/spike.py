@@ -100,23 +100,25 @@ def spike(
     Raises:
         TypeError: if the input is no tensor, its dtype is integer, bool or complex, or slope
             is no number.
-        ValueError: if surrogate is another one, or slope is not above 0, infinite or NaN.
+        ValueError: if surrogate is another one, or slope is not above 0, infinite or NaN,
+            in float32 or in a wider dtype of the input.
 
     Source:
-        Zenke and Ganguli, "SuperSpike", Neural Computation 30, 2018,
-        https://arxiv.org/abs/1705.11146, for the fast sigmoid; Fang et al., "Incorporating
-        learnable membrane time constant to enhance learning of spiking neural networks",
-        ICCV 2021, https://arxiv.org/abs/2007.05785, for arctan.
+        Zenke and Ganguli, "SuperSpike: supervised learning in multilayer spiking neural
+        networks", Neural Computation 30, 2018, https://arxiv.org/abs/1705.11146, for the fast
+        sigmoid; Fang et al., "Incorporating learnable membrane time constant to enhance learning
+        of spiking neural networks", ICCV 2021, https://arxiv.org/abs/2007.05785, for arctan.
     """
     check.tensor("spike", "input", input)
     if not isinstance(surrogate, str) or surrogate not in SLOPES:
         raise ValueError(
-            f"spike: surrogate must be 'fast_sigmoid' or 'arctan', got {surrogate!r}; "
+            f"spike: surrogate must be 'fast_sigmoid' or 'arctan', got {check.said(surrogate)}; "
             "choose one of the two"
         )
     if slope is None:
         slope = SLOPES[surrogate]
-    check.number("spike", "slope", slope, above=0.0, hint="25 and 2 are usual")
+    hint = "25 and 2 are usual"
+    slope = check.number("spike", "slope", slope, above=0.0, hint=hint, dtype=check.wide(input))
     output: torch.Tensor = Spike.apply(input, surrogate, slope)
     return output
 

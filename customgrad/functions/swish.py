@@ -95,11 +95,7 @@ def swish(input: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
     """
     check.floats("swish", "input", input)
     check.floats("swish", "beta", beta)
-    if beta.dtype != input.dtype:
-        raise TypeError(
-            f"swish: beta must have the dtype of input, got {beta.dtype} and {input.dtype}; "
-            "convert one with .to(dtype)"
-        )
+    check.same("swish", "beta", beta, input)
     if beta.ndim:
         raise ValueError(
             f"swish: beta must have no dimension, got shape {tuple(beta.shape)}; "

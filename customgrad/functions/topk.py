@@ -95,26 +95,20 @@ def topk(
         ValueError: if the input has no dimension dim, or k does not fit into it.
     """
     check.tensor("topk", "input", input)
-    for name, flag in (("largest", largest), ("sorted", sorted)):
-        if not isinstance(flag, bool):
-            raise TypeError(
-                f"topk: {name} must be a bool, got {type(flag).__name__}; pass True or False"
-            )
-    for name, value in (("k", k), ("dim", dim)):
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise TypeError(
-                f"topk: {name} must be an int, got {type(value).__name__}; pass a whole number"
-            )
+    check.flag("topk", "largest", largest)
+    check.flag("topk", "sorted", sorted)
+    check.whole("topk", "k", k, "pass a whole number")
+    check.whole("topk", "dim", dim, "pass a whole number")
     last = max(input.ndim, 1) - 1
     if not -last - 1 <= dim <= last:
         raise ValueError(
-            f"topk: dim must be from {-last - 1} to {last}, got {dim}; "
+            f"topk: dim must be from {-last - 1} to {last}, got {check.said(dim)}; "
             f"input has shape {tuple(input.shape)}"
         )
     size = input.shape[dim] if input.ndim else 1
     if not 0 <= k <= size:
         raise ValueError(
-            f"topk: k must be from 0 to {size}, got {k}; "
+            f"topk: k must be from 0 to {size}, got {check.said(k)}; "
             f"dimension {dim} of input with shape {tuple(input.shape)} has no more"
         )
     values, indices = TopK.apply(input, k, dim, largest, sorted)

@@ -140,3 +140,35 @@ def test_half_precision_is_rounded_once():
         for pair in ((x, step), exact)
     )
     assert abs(found[1].item() - wanted[1].item()) < 0.01
+
+
+STEPS = [-1.0, 0.0, NAN, float("inf")]
+
+
+@pytest.mark.parametrize("bad", STEPS)
+def test_a_bad_step_is_refused_inside_transforms(bad):
+    """Also one of a batch, whose others are good."""
+    x = torch.randn(2, 3)
+    wanted = r"^lsq: step must be (above 0|finite), got .*; a smaller learning rate or gradient_scale keeps it there$"
+    steps = torch.tensor([0.5, bad])
+    for call in (
+        lambda: torch.func.vmap(lambda s: lsq(x, s, qmin=-2, qmax=1))(steps),
+        lambda: torch.func.jacrev(lambda s: lsq(x, s, qmin=-2, qmax=1))(steps[1]),
+    ):
+        with pytest.raises(ValueError, match=wanted):
+            call()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_bad_step_is_refused_under_compile():
+    torch._dynamo.reset()
+    traced = torch.compile(
+        lambda x, s: lsq(x, s, qmin=-2, qmax=1), fullgraph=True, backend="aot_eager"
+    )
+    x = torch.randn(2, 3)
+    assert torch.equal(traced(x, HALF), lsq(x, HALF, qmin=-2, qmax=1))
+    for bad in STEPS:
+        with pytest.raises(
+            RuntimeError, match=r"^lsq: step must be finite and above 0, got another; "
+        ):
+            traced(x, torch.tensor(bad))

@@ -170,7 +170,22 @@ def test_torch_refuses_a_leaf_given_to_apply_and_expanded_memory():
     with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
         ReLUInPlace.apply(torch.ones(2, requires_grad=True))
     with pytest.raises(RuntimeError, match="single memory location"):
-        relu_(torch.ones(1).expand(3))
+        ReLUInPlace.apply(torch.ones(1).expand(3))
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (1, 3), ()])
+def test_expanded_memory_is_refused_and_left_alone(shape):
+    x = torch.full((), -1.0).expand(shape) if shape == () else torch.full(shape, -1.0)
+    wanted = (
+        r"^relu_: input must have memory of its own for each element, got an expanded tensor; "
+        r"use relu\(input\), or give a clone$"
+    )
+    with pytest.raises(RuntimeError, match=wanted):
+        relu_(x.expand(3, 3))
+    assert (x == -1).all()
+    once = x.expand(1, *shape)  # of size 1 in what was added: no two elements share a place
+    assert relu_(once).eq(0).all()
+    assert relu_(torch.ones(1, 0).expand(3, 0)).shape == (3, 0)
 
 
 def test_an_operation_before_that_kept_its_output_notices():
