@@ -1,6 +1,6 @@
 """The gradient is written into zeros of the default dtype, which rounds it to float32.
 
-Source: https://github.com/pytorch/pytorch/issues/38487
+Source: https://github.com/pytorch/pytorch/issues/8175
 """
 
 # ruff: noqa: D101, D102
