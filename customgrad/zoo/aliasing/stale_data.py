@@ -9,8 +9,6 @@ import torch
 
 # --8<-- [start:broken]
 class Broken(torch.autograd.Function):
-    generate_vmap_rule = True
-
     @staticmethod
     def forward(input):
         return input**3
