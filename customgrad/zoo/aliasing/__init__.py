@@ -1,0 +1,1 @@
+"""Functions that change or share memory that is not theirs."""

@@ -1,0 +1,61 @@
+"""A softmax subtracts the maximum from its input in place.
+
+Source: https://github.com/pytorch/pytorch/issues/30454
+"""
+
+# ruff: noqa: D101, D102
+import torch
+
+
+# --8<-- [start:broken]
+class Broken(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(input):
+        input -= input.amax(-1, keepdim=True)
+        weights = input.exp()
+        return weights / weights.sum(-1, keepdim=True)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (output,) = ctx.saved_tensors
+        inner = (grad_output * output).sum(-1, keepdim=True)
+        return output * (grad_output - inner)
+
+
+# --8<-- [end:broken]
+
+
+# --8<-- [start:repaired]
+class Repaired(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(input):
+        # A new tensor; the caller's keeps its values.
+        input = input - input.amax(-1, keepdim=True)
+        weights = input.exp()
+        return weights / weights.sum(-1, keepdim=True)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (output,) = ctx.saved_tensors
+        inner = (grad_output * output).sum(-1, keepdim=True)
+        return output * (grad_output - inner)
+
+
+# --8<-- [end:repaired]
+
+
+def sample_inputs() -> tuple[object, ...]:
+    """Return inputs as a user would give them."""
+    return (torch.randn(3, 4, dtype=torch.float64, requires_grad=True),)

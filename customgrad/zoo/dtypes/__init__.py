@@ -1,0 +1,1 @@
+"""Functions that hold in float64, and fail in another dtype or under autocast."""

@@ -1,0 +1,82 @@
+"""What is saved depends on which inputs need gradients, and backward always unpacks two tensors.
+
+Source: https://github.com/pytorch/pytorch/issues/42371
+"""
+
+# ruff: noqa: D101, D102
+import torch
+
+
+# --8<-- [start:broken]
+class Broken(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(input, other):
+        if input.shape != other.shape:
+            raise ValueError("expected two tensors of one shape")
+        return input * other
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        input, other = inputs
+        saved = []
+        if ctx.needs_input_grad[0]:
+            saved.append(other)
+        if ctx.needs_input_grad[1]:
+            saved.append(input)
+        ctx.save_for_backward(*saved)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        other, input = ctx.saved_tensors
+        grad_input = grad_other = None
+        if ctx.needs_input_grad[0]:
+            grad_input = grad_output * other.conj()
+        if ctx.needs_input_grad[1]:
+            grad_other = grad_output * input.conj()
+        return grad_input, grad_other
+
+
+# --8<-- [end:broken]
+
+
+# --8<-- [start:repaired]
+class Repaired(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(input, other):
+        if input.shape != other.shape:
+            raise ValueError("expected two tensors of one shape")
+        return input * other
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        input, other = inputs
+        needs_input, needs_other = ctx.needs_input_grad
+        # None keeps the place of what is not needed.
+        ctx.save_for_backward(
+            other if needs_input else None,
+            input if needs_other else None,
+        )
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        other, input = ctx.saved_tensors
+        grad_input = grad_other = None
+        if ctx.needs_input_grad[0]:
+            grad_input = grad_output * other.conj()
+        if ctx.needs_input_grad[1]:
+            grad_other = grad_output * input.conj()
+        return grad_input, grad_other
+
+
+# --8<-- [end:repaired]
+
+
+def sample_inputs() -> tuple[object, ...]:
+    """Return inputs as a user would give them."""
+    input = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    other = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    return input, other

@@ -1,0 +1,1 @@
+"""Functions of several outputs whose backward forgets one of them."""
