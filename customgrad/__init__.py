@@ -4,7 +4,11 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Import ``once_differentiable`` on first use, so that ``import customgrad`` needs no torch."""
+    """Import ``check`` and ``once_differentiable`` on first use: ``import customgrad`` needs no torch."""
+    if name == "check":
+        from customgrad.checker import check
+
+        return check
     if name == "once_differentiable":
         from customgrad.once import once_differentiable
 

@@ -1,0 +1,67 @@
+"""Minimal reproductions: a script that shows the fault without customgrad."""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from customgrad.checker.samples import Sample
+
+if TYPE_CHECKING:
+    from customgrad.checker.exam import Exam
+
+__all__ = ["literal", "script"]
+
+
+def literal(value: Any) -> str:
+    """Return an expression that makes this value."""
+    if isinstance(value, torch.Tensor):
+        plain = value.detach().resolve_conj().resolve_neg()
+        if plain.numel() > 64:
+            made = f"torch.randn({tuple(plain.shape)}, dtype={plain.dtype})"
+            return made if plain.is_floating_point() or plain.is_complex() else repr(plain.tolist())
+        numbers = repr(plain.tolist()).replace("nan", "float('nan')").replace("inf", "float('inf')")
+        text = f"torch.tensor({numbers}, dtype={plain.dtype})"
+        if plain.numel() == 0 and plain.dim() > 1:
+            text = f"torch.empty({tuple(plain.shape)}, dtype={plain.dtype})"
+        return text
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        items = ", ".join(literal(v) for v in value)
+        if isinstance(value, list):
+            return f"[{items}]"
+        return f"({items},)" if len(value) == 1 else f"({items})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {literal(v)}" for k, v in value.items()) + "}"
+    return repr(value)
+
+
+def variables(exam: "Exam", sample: Sample) -> list[str]:
+    """Return a name for each argument that a script can assign to."""
+    names = exam.subject.names(len(sample.values))
+    return [
+        n if n.isidentifier() and n not in ("input", "torch") else f"x{k}"
+        for k, n in enumerate(names)
+    ]
+
+
+def script(exam: "Exam", sample: Sample, body: str) -> str:
+    """Return a script: imports, the inputs, then the body.
+
+    In the body, `{call}` is the call, `{inputs}` the inputs that need gradients (a tuple),
+    `{args}` the arguments, and `{name}` how the subject is called.
+    """
+    names = variables(exam, sample)
+    lines = ["import torch", exam.subject.source(), ""]
+    for i, (name, value) in enumerate(zip(names, sample.values, strict=True)):
+        needs = ", requires_grad=True)" if i in sample.wanted else ")"
+        text = literal(value)
+        if i in sample.wanted and text.endswith(")"):
+            text = text[:-1] + needs
+        lines.append(f"{name} = {text}")
+    passed = [
+        f"{n}.clone()" if exam.in_place and i in sample.wanted else n for i, n in enumerate(names)
+    ]
+    wanted = [names[i] for i in sample.wanted]
+    filled = body.replace("{call}", f"{exam.subject.called}({', '.join(passed)})")
+    filled = filled.replace("{inputs}", f"({', '.join(wanted)},)")
+    filled = filled.replace("{args}", ", ".join(passed)).replace("{name}", exam.subject.called)
+    return "\n".join([*lines, "", filled.strip("\n"), ""])
