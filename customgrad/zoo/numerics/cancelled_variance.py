@@ -19,7 +19,7 @@ class Broken(torch.autograd.Function):
             raise TypeError("expected a float tensor with rows")
         centred = input - input.mean(-1, keepdim=True)
         variance = centred.square().mean(-1, keepdim=True)
-        return centred * torch.rsqrt(variance + 1e-5)
+        return centred * torch.rsqrt(variance + 1e-3)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -30,7 +30,7 @@ class Broken(torch.autograd.Function):
         input, output = ctx.saved_tensors
         mean = input.mean(-1, keepdim=True)
         square = input.square().mean(-1, keepdim=True)
-        scale = torch.rsqrt(square - mean**2 + 1e-5)
+        scale = torch.rsqrt(square - mean**2 + 1e-3)
         grad = grad_output - grad_output.mean(-1, keepdim=True)
         along = (grad_output * output).mean(-1, keepdim=True)
         return scale * (grad - output * along)
@@ -49,7 +49,7 @@ class Repaired(torch.autograd.Function):
             raise TypeError("expected a float tensor with rows")
         centred = input - input.mean(-1, keepdim=True)
         variance = centred.square().mean(-1, keepdim=True)
-        return centred * torch.rsqrt(variance + 1e-5)
+        return centred * torch.rsqrt(variance + 1e-3)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -61,7 +61,7 @@ class Repaired(torch.autograd.Function):
         # Centred before it is squared.
         centred = input - input.mean(-1, keepdim=True)
         square = centred.square().mean(-1, keepdim=True)
-        scale = torch.rsqrt(square + 1e-5)
+        scale = torch.rsqrt(square + 1e-3)
         grad = grad_output - grad_output.mean(-1, keepdim=True)
         along = (grad_output * output).mean(-1, keepdim=True)
         return scale * (grad - output * along)
