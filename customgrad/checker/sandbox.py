@@ -107,7 +107,10 @@ def attempt(step: Callable[[], Any], seconds: float = 10.0) -> Outcome:
 
 def seed(number: int) -> None:
     """Start torch's, NumPy's and Python's random numbers anew."""
-    torch.manual_seed(number)
+    # torch.manual_seed formats a traceback at every call, in case CUDA is started later.
+    torch.default_generator.manual_seed(number)
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(number)
     random.seed(number)
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(number % 2**32)
