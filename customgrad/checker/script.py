@@ -9,7 +9,10 @@ from customgrad.checker.samples import Sample
 if TYPE_CHECKING:
     from customgrad.checker.exam import Exam
 
-__all__ = ["literal", "script"]
+__all__ = ["OUTPUT", "literal", "script"]
+
+OUTPUT = "out = {call}\nout = out[0] if isinstance(out, tuple) else out\n"
+"""The lines of a script that call the subject and take its first output."""
 
 
 def literal(value: Any) -> str:

@@ -9,6 +9,7 @@ from customgrad.checker.exam import Exam, Run
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
+from customgrad.checker.script import OUTPUT
 
 REFERENCE = Rule(
     code="CG203",
@@ -59,7 +60,7 @@ def differs(exam: Exam) -> Iterator[Finding]:
             cause=f"the {what} with {sample.label} is another convention or formula than the reference's{line}",
             fix="take the reference's case there, or name another reference",
             sample=sample,
-            body="out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.sum().backward()\nprint([t.grad for t in {inputs}])",
+            body=OUTPUT + "out.sum().backward()\nprint([t.grad for t in {inputs}])",
         )
         return
 
@@ -80,12 +81,12 @@ def _both(exam: Exam, sample: Sample) -> tuple[str, torch.Tensor, torch.Tensor] 
     if values[0].shape != values[1].shape or not theirs.live:
         return None
     if bool((_off(exam, *values) > 0).any()):
-        return "value", *values
+        return "value", values[0], values[1]
     seeds = [torch.randn_like(t) for t in ours.live]
     grads = [_gradient(run, seeds) for run in (ours, theirs)]
     if not bool(grads[1].isfinite().any()):
         return None
-    return "gradient", *grads
+    return "gradient", grads[0], grads[1]
 
 
 def _gradient(run: Run, seeds: list[torch.Tensor]) -> torch.Tensor:
