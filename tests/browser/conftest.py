@@ -50,7 +50,13 @@ def executed(tmp_path_factory):
 
 def build(target, environment, *command):
     """Build the site strictly, as `make site` does, or with another `mkdocs`."""
-    command = [*(command or (sys.executable, "-m", "mkdocs")), "build", "--strict", "--site-dir", str(target)]
+    command = [
+        *(command or (sys.executable, "-m", "mkdocs")),
+        "build",
+        "--strict",
+        "--site-dir",
+        str(target),
+    ]
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )

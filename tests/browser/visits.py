@@ -16,17 +16,21 @@ BLOCKS = """language => [...document.querySelectorAll(`.language-${language}.hig
 # backgrounds, in the same size, have the same contrast: the first of them stands for all, and the tokens that
 # it stands for become plain text of their block.
 LOOKS = """() => {
-  const seen = new Set();
+  const numbers = new Map(), looks = new Map([[null, ""]]), seen = new Set();
+  const look = element => {
+    if (!looks.has(element)) {
+      const s = getComputedStyle(element), around = look(element.parentElement);
+      const own = [around, s.color, s.backgroundColor, s.backgroundImage, s.fontSize, s.fontWeight, s.opacity].join();
+      if (!numbers.has(own)) numbers.set(own, numbers.size);
+      looks.set(element, numbers.get(own));
+    }
+    return looks.get(element);
+  };
   for (const element of document.querySelectorAll("body *")) {
     if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
     if (!element.checkVisibility({visibilityProperty: true})) continue;
-    let look = "";
-    for (let e = element; e; e = e.parentElement) {
-      const s = getComputedStyle(e);
-      look += [s.color, s.backgroundColor, s.backgroundImage, s.fontSize, s.fontWeight, s.opacity].join() + "/";
-    }
-    if (!seen.has(look)) element.dataset.look = seen.size;
-    seen.add(look);
+    if (!seen.has(look(element))) element.dataset.look = seen.size;
+    seen.add(look(element));
   }
   for (const token of document.querySelectorAll("pre code span:not([data-look])")) {
     if (!token.childElementCount) token.replaceWith(...token.childNodes);
