@@ -140,8 +140,10 @@ class Report:
         """
         verdict = "nothing found" if self else _count(len(self.failures), "finding")
         ran = f"{_count(len(self.passed), 'rule')} passed, {len(self.not_run)} not run"
-        head = f"customgrad check {self.name}: {verdict} ({ran})"
-        parts = ["\n".join(_wrapped(head, width, "", "  "))]
+        # A path with a name says itself what was checked.
+        head = f"{self.name if '::' in self.name else f'customgrad check {self.name}'}: {verdict}"
+        fits = len(head) + len(ran) + 3 <= width
+        parts = [f"{head} ({ran})" if fits else f"{head}\n  {ran}"]
         shown = [*self.failures, *(self.quiet if quiet else [])]
         if len(shown) > 1:
             parts.append(_table([(f.code, MARKS[f.severity], f.rule) for f in shown]))
@@ -219,7 +221,7 @@ def coloured(text: str) -> Any:
     from rich.text import Text
 
     told = Text(text)
-    told.highlight_regex(r"(?m)^customgrad check .*$", "bold")
+    told.highlight_regex(r"(?m)^(customgrad check |\S+::).*$", "bold")
     told.highlight_regex(r"(?m)^(  CG\d+  )?× bug.*$", "bold red")
     told.highlight_regex(r"(?m)^(  CG\d+  )?! hazard.*$", "bold yellow")
     told.highlight_regex(r"(?m)^(  CG\d+  )?[-^] (missing|upstream).*$", "bold cyan")
