@@ -61,7 +61,7 @@ def sarif(reports: Sequence[Report]) -> str:
             }
             if f.code in places:
                 result["ruleIndex"] = places[f.code]
-            if f.file:
+            if _relative(f.file):
                 where: dict[str, Any] = {"artifactLocation": {"uri": _uri(f.file)}}
                 if f.line:
                     where["region"] = {"startLine": f.line}
@@ -81,6 +81,8 @@ def _message(report: Report, f: Finding) -> str:
 
 def _relative(file: str) -> str:
     """Return a path as seen from the working directory, where it lies below it."""
+    if not file or file.startswith("<"):
+        return ""  # typed into an interpreter
     path = Path(file)
     try:
         return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
