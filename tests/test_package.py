@@ -64,7 +64,8 @@ MAY_IMPORT = {
     "lessons": {"check", "checker", "functions", "training", "lessons", "once_differentiable"},
 }
 # The command line and what is printed on a terminal may use what the extra brings.
-EXTRA = {"cli.py": {"rich", "typer"}, "checker": {"rich"}}
+# Some broken Functions are broken by NumPy.
+EXTRA = {"cli.py": {"rich", "typer"}, "checker": {"rich"}, "zoo": {"numpy"}}
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ SAMPLES = """
 def sample_inputs():
     return torch.randn(3, dtype=torch.float64), 2.0
 """
-MENDED = "--select=CG1,CG2"
+FEW = "--select=CG101,CG103,CG201,CG202"
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def run(capsys):
 
 def test_clean_and_findings_and_their_exit_codes(folder, run):
     folder(ops=HEAD + RIGHT + WRONG)
-    code, out, err = run("check", "ops.py::Right", "--inputs", "randn(3)", MENDED)
+    code, out, err = run("check", "ops.py::Right", "--inputs", "randn(3)", FEW)
     assert (code, err) == (0, "")
-    assert out.startswith("ops.py::Right: nothing found (5 rules passed, ")
-    code, out, err = run("check", "ops.py::Wrong", "--inputs", "randn(3), 2.0", MENDED)
+    assert out.startswith("ops.py::Right: nothing found (4 rules passed, ")
+    code, out, err = run("check", "ops.py::Wrong", "--inputs", "randn(3), 2.0", FEW)
     assert (code, err) == (1, "")
     assert "× bug · CG201 wrong-gradient\n" in out
     assert "(ops.py:" in out
@@ -84,7 +84,7 @@ def test_clean_and_findings_and_their_exit_codes(folder, run):
 
 def test_a_whole_file_and_what_has_no_samples(folder, run):
     folder(ops=HEAD + RIGHT + WRONG + SAMPLES.replace("inputs", "inputs_Wrong"))
-    code, out, _ = run("check", "ops.py", MENDED)
+    code, out, _ = run("check", "ops.py", FEW)
     assert code == 1
     assert re.findall(r"^ops.py::(\w+): ", out, re.MULTILINE) == ["Wrong"]
     assert "no inputs, not checked: ops.py::Right" in out
@@ -116,7 +116,7 @@ def test_a_folder_a_package_and_a_dotted_module(folder, run):
         scripts_in_one=HEAD + RIGHT + SAMPLES,
         scripts_in_venv_in_two="Function = 1 / 0",
     )
-    code, out, err = run("check", "pack", "scripts", MENDED)
+    code, out, err = run("check", "pack", "scripts", FEW)
     assert (code, err) == (1, "")
     assert re.findall(r"^(\S+)::(\w+): ", out, re.MULTILINE) == [
         ("pack/sub/ops.py", "Wrong"),
@@ -124,9 +124,9 @@ def test_a_folder_a_package_and_a_dotted_module(folder, run):
     ]
     assert "no inputs, not checked: pack/base.py::Right" in out
     assert out.endswith("2 Functions checked, 1 with findings\n")
-    assert run("check", "pack.sub.ops", MENDED)[0] == 1
-    assert run("check", "pack.base::Right", "--inputs", "randn(2)", MENDED)[0] == 0
-    assert run("check", "pack.sub", MENDED)[0] == 1
+    assert run("check", "pack.sub.ops", FEW)[0] == 1
+    assert run("check", "pack.base::Right", "--inputs", "randn(2)", FEW)[0] == 0
+    assert run("check", "pack.sub", FEW)[0] == 1
 
 
 def test_files_of_one_name_and_of_a_standard_modules_name(folder, run):
@@ -135,7 +135,7 @@ def test_files_of_one_name_and_of_a_standard_modules_name(folder, run):
         b_in_ops=HEAD + WRONG + SAMPLES,
         c_in_random=HEAD + RIGHT + SAMPLES,
     )
-    code, out, err = run("check", "a", "b", "c", MENDED)
+    code, out, err = run("check", "a", "b", "c", FEW)
     assert (code, err) == (1, "")
     assert len(re.findall(r"^\w/\w+.py::\w+: ", out, re.MULTILINE)) == 3
     assert "3 Functions checked, 1 with findings" in out
@@ -143,7 +143,7 @@ def test_files_of_one_name_and_of_a_standard_modules_name(folder, run):
 
 def test_a_callable_that_is_named(folder, run):
     folder(ops=HEAD + WRONG + "\ndef wrong(x):\n    return Wrong.apply(x, 2.0)\n")
-    code, out, _ = run("check", "ops.py::wrong", "--inputs", "randn(3)", MENDED)
+    code, out, _ = run("check", "ops.py::wrong", "--inputs", "randn(3)", FEW)
     assert code == 1
     assert "ops.py::wrong: " in out
 
@@ -203,7 +203,7 @@ def test_inputs_for_several_functions(folder, run):
 def test_a_reference(folder, run):
     folder(ops=HEAD + RIGHT + SAMPLES, truth="def thrice(x, scale):\n    return x * scale\n")
     for name in ("truth:thrice", "truth.py:thrice"):
-        assert run("check", "ops.py", "--reference", name, MENDED)[0] == 0
+        assert run("check", "ops.py", "--reference", name, FEW)[0] == 0
     assert "write module:name" in run("check", "ops.py", "--reference", "thrice")[2]
     assert "truth.py has no twice" in run("check", "ops.py", "--reference", "truth:twice")[2]
 
@@ -265,7 +265,7 @@ COMMENTS = {
 def test_comments_silence(folder, run, line):
     text = WRONG.replace("class Wrong(Function):", line)
     folder(ops=HEAD + "def decorated(c):\n    return c\n" + text + SAMPLES)
-    code, out, err = run("check", "ops.py", MENDED)
+    code, out, err = run("check", "ops.py", FEW)
     assert code == COMMENTS[line], out
     assert ("silenced by a comment" in out) is (code == 0)
     assert ("CG201 wrong-gradient" in out) is (code == 1)
@@ -278,7 +278,7 @@ def test_an_unknown_code_in_a_comment_is_reported(folder, run):
         + WRONG.replace("Function):", "Function):  # customgrad: ignore[CG999, CG201]")
         + SAMPLES
     )
-    code, _, err = run("check", "ops.py", MENDED)
+    code, _, err = run("check", "ops.py", FEW)
     assert code == 0
     assert (
         err
@@ -293,7 +293,7 @@ def test_formats(folder, run):
     folder(
         ops=HEAD + RIGHT + WRONG + "print('imported')\n" + SAMPLES.replace("inputs", "inputs_Wrong")
     )
-    code, out, err = run("check", "ops.py", "--format", "json", MENDED)
+    code, out, err = run("check", "ops.py", "--format", "json", FEW)
     told = json.loads(out)
     assert code == 1
     assert err == "imported\n"
@@ -301,23 +301,23 @@ def test_formats(folder, run):
     assert told["reports"][0]["findings"][0]["reproduction"].startswith(
         "import torch\nfrom ops import Wrong\n"
     )
-    code, out, _ = run("check", "ops.py", "--format=github", MENDED)
+    code, out, _ = run("check", "ops.py", "--format=github", FEW)
     assert code == 1
     assert re.match(r"::error file=ops.py,line=\d+,title=CG201 wrong-gradient::", out)
-    code, out, _ = run("check", "ops.py", "--format=sarif", MENDED)
+    code, out, _ = run("check", "ops.py", "--format=sarif", FEW)
     assert code == 1
     assert json.loads(out)["runs"][0]["results"][0]["ruleId"] == "CG201"
-    code, out, _ = run("check", "ops.py", "--show-script", MENDED)
+    code, out, _ = run("check", "ops.py", "--show-script", FEW)
     assert "  Without customgrad:\n\n    import torch\n    from ops import Wrong\n" in out
 
 
-def test_the_script_that_is_shown_runs_without_customgrad(folder, run):
-    folder(ops=HEAD + WRONG + SAMPLES)
-    script = json.loads(run("check", "ops.py", "--format=json", MENDED)[1])["reports"][0][
-        "findings"
-    ][0]["reproduction"]
+def test_the_script_that_is_shown_runs_without_customgrad(folder, run, capsys):
+    folder(ops=HEAD + WRONG.replace("-grad_output", "grad_output.clamp(0, 1)") + SAMPLES)
+    _, out, _ = run("check", "ops.py", "--format=json", "--select=CG202")
+    script = json.loads(out)["reports"][0]["findings"][0]["reproduction"]
     assert "customgrad" not in script
     exec(compile(script, "script", "exec"), {})
+    assert "-50 times the gradient" in capsys.readouterr().out
 
 
 def test_a_terminal_gets_colour_unless_it_is_refused(folder, run, monkeypatch):
@@ -325,23 +325,23 @@ def test_a_terminal_gets_colour_unless_it_is_refused(folder, run, monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "70")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    plain = run("check", "ops.py", MENDED)[1]
+    plain = run("check", "ops.py", FEW)[1]
     assert "\x1b" not in plain
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    coloured = run("check", "ops.py", MENDED)[1]
+    coloured = run("check", "ops.py", FEW)[1]
     assert "\x1b[1;31m× bug" in coloured
     assert max(len(re.sub(r"\x1b\[[\d;]*m", "", line)) for line in coloured.splitlines()) <= 70
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[1;31m" not in run("check", "ops.py", MENDED)[1]
-    assert "× bug" in run("check", "ops.py", MENDED)[1]
+    assert "\x1b[1;31m" not in run("check", "ops.py", FEW)[1]
+    assert "× bug" in run("check", "ops.py", FEW)[1]
 
 
 def test_a_bar_on_a_terminal_alone(folder, run, monkeypatch):
     folder(ops=HEAD + RIGHT + SAMPLES)
-    assert run("check", "ops.py", MENDED)[2] == ""
+    assert run("check", "ops.py", FEW)[2] == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm-256color")
-    code, out, err = run("check", "ops.py", MENDED)
+    code, out, err = run("check", "ops.py", FEW)
     assert code == 0
     assert "Right CG" in err
     assert "Right CG" not in out
@@ -415,7 +415,7 @@ def test_wrong_calls(folder, run, arguments, words):
 )  # fmt: skip
 def test_imports_that_fail(folder, run, text, words):
     folder(bad=text, helper="x = 0\ny = 1 / x\n", ops=HEAD + RIGHT + SAMPLES)
-    code, out, err = run("check", "bad.py", "ops.py", MENDED)
+    code, out, err = run("check", "bad.py", "ops.py", FEW)
     assert code == 2
     assert err.startswith(f"customgrad check: {words}"), err
     assert len(err.splitlines()) == 1
@@ -480,7 +480,7 @@ def test_as_a_process(folder):
             encoding="utf-8",
         )
 
-    done = run("-m", "customgrad", "check", "ops.py", MENDED)
+    done = run("-m", "customgrad", "check", "ops.py", FEW)
     assert (done.returncode, done.stderr) == (1, "")
     assert "× bug · CG201 wrong-gradient" in done.stdout
     code = "import sys; from customgrad.cli import main; main(['check', '--help']); print('torch' in sys.modules, 'rich' in sys.modules)"
