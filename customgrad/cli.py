@@ -1,6 +1,7 @@
 """The command ``customgrad``: check custom Functions from the command line."""
 
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -278,8 +279,9 @@ class Session:
             typer.echo(f"customgrad check: {problem}", err=True)
 
     def _text(self, **options: bool) -> None:
-        width = 100
-        console = None
+        from customgrad.checker.report import WIDTH, coloured
+
+        width, console = WIDTH, None
         if sys.stdout.isatty():
             from rich.console import Console
 
@@ -297,8 +299,6 @@ class Session:
         if console is None:
             typer.echo(text)
         else:
-            from customgrad.checker.report import coloured
-
             console.print(coloured(text))
 
 
@@ -313,11 +313,22 @@ def _explain(code: str) -> None:
 
     for rule in RULES:
         if code.upper() == rule.code or code == rule.name:
-            parts = [f"{rule.code} {rule.name} · {rule.severity}", rule.summary, rule.explanation]
-            typer.echo("\n\n".join(part.strip() for part in parts if part.strip()))
+            parts = [f"{rule.code} {rule.name} · {rule.severity}", rule.summary]
+            parts += rule.explanation.strip().split("\n\n")
+            typer.echo("\n\n".join(_filled(part) for part in parts if part.strip()))
             return
     rows = "\n".join(f"  {rule.code}  {rule.name}" for rule in RULES)
     raise _wrong(f"no rule has the code {code!r}; the rules are\n{rows}")
+
+
+def _filled(paragraph: str) -> str:
+    """Return a paragraph wrapped anew; one with indented lines or bullets stays as it is."""
+    from customgrad.checker.report import WIDTH
+
+    lines = paragraph.strip("\n").splitlines()
+    if any(line.startswith((" ", "-", "*")) for line in lines):
+        return "\n".join(lines)
+    return textwrap.fill(" ".join(lines), WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _list() -> None:

@@ -14,7 +14,7 @@ SEVERITIES = ("bug", "hazard", "missing", "upstream")
 FAILING = ("bug", "hazard")
 MARKS = {"bug": "× bug", "hazard": "! hazard", "missing": "- missing", "upstream": "^ upstream"}
 """Each severity with a shape of its own, so that nothing hangs on colour alone."""
-WIDTH = 100
+WIDTH = 88
 """Columns of a line, at most."""
 
 
@@ -61,7 +61,7 @@ class Finding:
             "expected": self.expected,
             "where": self.where,
             "why": self.cause,
-            "at": place if place not in self.cause else "",
+            "at": "" if os.path.basename(self.file) in self.cause else place,
             "fix": self.fix,
             "more": self.page,
         }
@@ -120,7 +120,7 @@ class Report:
     def raise_if_failed(self) -> None:
         """Raise `CheckFailed`, with the whole report as its text, if there is a bug or a hazard."""
         if self.failures:
-            raise CheckFailed(str(self))
+            raise CheckFailed(self)
 
     def text(
         self,
@@ -185,7 +185,16 @@ class Report:
 
 
 class CheckFailed(AssertionError):
-    """`customgrad.check` found a bug or a hazard."""
+    """`customgrad.check` found a bug or a hazard; the text is the report."""
+
+    def __init__(self, report: Report) -> None:
+        """Keep the report."""
+        super().__init__(str(report))
+        self.report = report
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make it again from the report: pytest-xdist and multiprocessing pickle errors."""
+        return type(self), (self.report,)
 
 
 def _count(number: int, word: str) -> str:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pickle
 import re
 
 import pytest
@@ -60,6 +61,8 @@ def test_bugs_and_hazards_fail(severity, true):
             told.raise_if_failed()
         assert str(error.value) == str(told)
         assert isinstance(error.value, AssertionError)
+        again = pickle.loads(pickle.dumps(error.value))
+        assert (str(again), again.report) == (str(told), told)
 
 
 def test_the_text_says_everything_once():
@@ -90,10 +93,11 @@ def test_one_finding_needs_no_table():
 
 
 def test_a_place_that_the_cause_names_is_not_said_again():
+    assert "at  " not in str(report(finding(cause="probably this (my_op.py:14: `x`)")))
     assert str(report(finding(cause="see backward (my_op.py:12)"))).count("my_op.py:12") == 1
 
 
-@pytest.mark.parametrize("width", [100, 60])
+@pytest.mark.parametrize("width", [88, 60])
 def test_lines_are_wrapped_and_aligned(width):
     lines = report(finding()).text(width=width).splitlines()
     assert max(map(len, lines)) <= width
