@@ -1,7 +1,9 @@
-"""What was found, and how it is told: text, JSON, GitHub annotations, SARIF."""
+"""What was found, and how it is told: text, colour on a terminal, and JSON."""
 
 import json
-from collections.abc import Sequence
+import os
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -10,6 +12,10 @@ __all__ = ["SEVERITIES", "CheckFailed", "Finding", "NotRun", "Report"]
 SEVERITIES = ("bug", "hazard", "missing", "upstream")
 """A wrong number · wrong or leaking under stated conditions · a capability that raises · torch's own limit."""
 FAILING = ("bug", "hazard")
+MARKS = {"bug": "× bug", "hazard": "! hazard", "missing": "- missing", "upstream": "^ upstream"}
+"""Each severity with a shape of its own, so that nothing hangs on colour alone."""
+WIDTH = 88
+"""Columns of a line, at most."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +44,38 @@ class Finding:
     """A script that shows the fault without customgrad."""
     page: str = ""
 
-    def __str__(self) -> str:
-        """Return the finding as indented lines."""
-        lines = [f"{self.code} {self.rule} · {self.severity}", f"  {self.message}"]
+    def text(self, width: int = WIDTH, *, script: bool = False) -> str:
+        """Return the finding as lines of at most this width.
+
+        Args:
+            width: in columns; what cannot be broken, such as a path, may run over it.
+            script: add the reproduction, unbroken.
+        """
+        lines = [f"{MARKS.get(self.severity, self.severity)} · {self.code} {self.rule}"]
+        lines += _wrapped(self.message, width, "  ", "  ")
+        place = f"{os.path.basename(self.file)}:{self.line}" if self.line else ""
         rows = {
             "did": self.did,
-            "with": self.variant,
+            "with": self.variant if self.variant not in self.did else "",
             "got": self.got,
             "expected": self.expected,
             "where": self.where,
             "why": self.cause,
+            "at": "" if os.path.basename(self.file) in self.cause else place,
             "fix": self.fix,
             "more": self.page,
         }
-        lines += [f"  {key:<8} {value}" for key, value in rows.items() if value]
+        for key, value in rows.items():
+            if value:
+                lines += _wrapped(value, width, f"  {key:<9}", " " * 11)
+        if script and self.reproduction:
+            lines += ["", "  Without customgrad:", ""]
+            lines += [f"    {line}".rstrip() for line in self.reproduction.strip().splitlines()]
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        """Return the finding as indented lines."""
+        return self.text()
 
 
 @dataclass(frozen=True)
@@ -97,45 +120,53 @@ class Report:
     def raise_if_failed(self) -> None:
         """Raise `CheckFailed`, with the whole report as its text, if there is a bug or a hazard."""
         if self.failures:
-            raise CheckFailed(str(self))
+            raise CheckFailed(self)
 
-    def text(self, *, quiet: bool = False, not_run: bool = False) -> str:
-        """Return the report as plain text.
+    def text(
+        self,
+        *,
+        quiet: bool = False,
+        not_run: bool = False,
+        script: bool = False,
+        width: int = WIDTH,
+    ) -> str:
+        """Return the report as plain text: a table where there is more than one finding, then each.
 
         Args:
             quiet: tell what is missing at length, too.
             not_run: list the rules that were not run, with the reasons.
+            script: add the reproduction to each finding.
+            width: of the lines, in columns.
         """
         verdict = "nothing found" if self else _count(len(self.failures), "finding")
-        ran = f"{len(self.passed)} rules passed, {len(self.not_run)} not run"
-        parts = [f"customgrad check {self.name}: {verdict} ({ran})"]
-        parts += [str(f) for f in self.failures]
-        if quiet:
-            parts += [str(f) for f in self.quiet]
-        elif self.quiet:
-            parts.append("missing: " + ", ".join(f"{f.code} {f.rule}" for f in self.quiet))
-        if not_run:
-            parts += [f"{n.code} {n.rule} not run: {n.reason}" for n in self.not_run]
+        ran = f"{_count(len(self.passed), 'rule')} passed, {len(self.not_run)} not run"
+        # A path with a name says itself what was checked.
+        head = f"{self.name if '::' in self.name else f'customgrad check {self.name}'}: {verdict}"
+        fits = len(head) + len(ran) + 3 <= width
+        parts = [f"{head} ({ran})" if fits else f"{head}\n  {ran}"]
+        shown = [*self.failures, *(self.quiet if quiet else [])]
+        if len(shown) > 1:
+            parts.append(_table([(f.code, MARKS[f.severity], f.rule) for f in shown]))
+        parts += [f.text(width, script=script) for f in shown]
+        if self.quiet and not quiet:
+            names = ", ".join(f"{f.code} {f.rule}" for f in self.quiet)
+            parts.append("\n".join(_wrapped(names, width, "missing: ", " " * 9)))
+        if silenced := self.facts.get("silenced"):
+            parts.append(f"silenced by a comment: {', '.join(silenced)}")
+        if not_run and self.not_run:
+            rows = [
+                _wrapped(n.reason, width, f"  {n.code} {n.rule}: ", " " * 8) for n in self.not_run
+            ]
+            parts.append("\n".join(["not run:", *("\n".join(row) for row in rows)]))
         return "\n\n".join(parts)
 
     def __str__(self) -> str:
         """Return the report as plain text."""
         return self.text()
 
-    def __rich__(self) -> Any:
-        """Return a table for a rich console."""
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(title=f"customgrad check {self.name}", title_justify="left")
-        for heading in ("code", "rule", "severity", "what"):
-            table.add_column(heading, no_wrap=heading != "what")
-        for f in self.findings:
-            if f.severity in FAILING:
-                style = "red" if f.severity == "bug" else "yellow"
-                table.add_row(f.code, f.rule, Text(f.severity, style), f.message)
-        return Group(*([table] if self.failures else []), Text(self.text()))
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        """Yield the report for a rich console: the same text, as wide as the terminal, in colour."""
+        yield coloured(self.text(width=min(WIDTH, options.max_width)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain dictionaries, lists and strings."""
@@ -154,8 +185,54 @@ class Report:
 
 
 class CheckFailed(AssertionError):
-    """`customgrad.check` found a bug or a hazard."""
+    """`customgrad.check` found a bug or a hazard; the text is the report."""
+
+    def __init__(self, report: Report) -> None:
+        """Keep the report."""
+        super().__init__(str(report))
+        self.report = report
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make it again from the report: pytest-xdist and multiprocessing pickle errors."""
+        return type(self), (self.report,)
 
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return rows in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
+    """Return a text as lines, each line break in it kept."""
+    lines: list[str] = []
+    for part in text.splitlines() or [""]:
+        lines += textwrap.wrap(
+            part,
+            max(width, len(first) + 20),
+            initial_indent=rest if lines else first,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [rest.rstrip()]
+    return lines
+
+
+def coloured(text: str) -> Any:
+    """Return a report's text as rich text."""
+    from rich.text import Text
+
+    told = Text(text)
+    told.highlight_regex(r"(?m)^(customgrad check |\S+::).*$", "bold")
+    told.highlight_regex(r"(?m)^(  CG\d+  )?× bug.*$", "bold red")
+    told.highlight_regex(r"(?m)^(  CG\d+  )?! hazard.*$", "bold yellow")
+    told.highlight_regex(r"(?m)^(  CG\d+  )?[-^] (missing|upstream).*$", "bold cyan")
+    told.highlight_regex(r"(?m)^  (did|with|got|expected|where|why|at|fix|more)  ", "dim")
+    return told

@@ -4,6 +4,7 @@ An error, an exit or an endless loop ends the step that it happened in, and no o
 that the code changed is put back.
 """
 
+import builtins
 import contextlib
 import ctypes
 import io
@@ -118,7 +119,12 @@ def seed(number: int) -> None:
 
 @contextlib.contextmanager
 def restored() -> Iterator[None]:
-    """Put back random numbers, default dtype, grad mode, threads and warnings, and print nothing."""
+    """Put back what code may change for everybody, and print nothing.
+
+    That is: random numbers, default dtype, grad mode, threads, warnings, and names that the code
+    deleted from, or replaced in, torch and Python's builtins.
+    """
+    names = [(module, dict(vars(module))) for module in (builtins, torch, torch.nn.functional)]
     numpy = sys.modules.get("numpy")
     kept = (torch.get_rng_state(), random.getstate(), numpy and numpy.random.get_state())
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
@@ -137,6 +143,9 @@ def restored() -> Iterator[None]:
             torch.set_num_threads(1)
             yield
     finally:
+        for module, before in names:
+            now = vars(module)
+            now.update({k: v for k, v in before.items() if now.get(k, names) is not v})
         torch.set_rng_state(kept[0])
         random.setstate(kept[1])
         if numpy:

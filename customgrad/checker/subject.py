@@ -162,9 +162,10 @@ class Subject:
 
 
 def _module(module: torch.nn.Module, names: Sequence[str], *args: Any) -> Any:
-    """Call a module with its parameters given after its inputs."""
+    """Call a module with its parameters given after its inputs, and buffers that are its own for one call."""
     count = len(args) - len(names)
-    chosen = dict(zip(names, args[count:], strict=True))
+    chosen = {name: buffer.detach().clone() for name, buffer in module.named_buffers()}
+    chosen |= dict(zip(names, args[count:], strict=True))
     return torch.func.functional_call(module, chosen, args[:count])
 
 

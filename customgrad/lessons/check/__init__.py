@@ -1,0 +1,1 @@
+"""Lessons of the pages on `customgrad check`."""
