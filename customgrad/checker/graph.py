@@ -60,7 +60,7 @@ class Kept:
     """How the author calls it: `ctx.mask`, or the argument of save_for_backward."""
     tensor: torch.Tensor
     role: str
-    """`input`, `output` or `intermediate`."""
+    """`input`, `output`, `detached` (the memory of one of them, without its graph) or `intermediate`."""
     of: str = ""
     """The name of the input that it is."""
 
@@ -127,8 +127,12 @@ def kept(exam: Exam, run: Run, node: Any) -> tuple[list[Kept], list[Kept]]:
     passed.pop(0, None)
     came.discard(0)
 
+    live = {storage(a) for a in (*run.leaves, *run.live)}
+
     def told(name: str, tensor: torch.Tensor) -> Kept:
         where = storage(tensor)
+        if where in live and not tensor.requires_grad:
+            return Kept(name, tensor, "detached", exam.names[passed[where]] if where in passed else "")
         if where in passed:
             return Kept(name, tensor, "input", exam.names[passed[where]])
         return Kept(name, tensor, "output" if where in came else "intermediate")
@@ -153,7 +157,7 @@ def intermediates(exam: Exam) -> list[Kept]:
         found += [
             p
             for p, q in pairs
-            if p.role == "intermediate"
+            if p.role in ("intermediate", "detached")
             and floating(p.tensor)
             and not (p.tensor.shape == q.tensor.shape and torch.equal(p.tensor, q.tensor))
         ]

@@ -40,7 +40,7 @@ def _backward(
     like = [*sample.tensors, *seeds]
 
     def f(vector: torch.Tensor) -> torch.Tensor | None:
-        parts = numeric.unreal(vector, like)
+        parts = [t.clone() for t in numeric.unreal(vector, like)]  # no views: a layout of their own
         values = list(sample.values)
         for i, part in zip(sample.wanted, parts, strict=False):
             values[i] = part

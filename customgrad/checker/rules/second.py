@@ -20,6 +20,7 @@ on a part of its gradient, and nothing says so. Save inputs and outputs, and com
 backward with torch; or declare that there is one derivative only, by customgrad.once_differentiable,
 which raises.
 """,
+    after=("CG201", "CG202"),
 )
 
 WRONG = Rule(
@@ -34,7 +35,7 @@ without a graph (an intermediate that forward kept, .detach(), .item(), NumPy, n
 backward is a Function of its own with a wrong backward. gradgradcheck sees most of these, if anyone
 runs it.
 """,
-    after=("CG301",),
+    after=("CG201", "CG202", "CG301"),
 )
 
 ONCE = Rule(
@@ -83,6 +84,11 @@ def _cause(exam: Exam) -> tuple[str, str]:
     if held:
         pattern = r"ctx\.\w+\s*=|save_for_backward" if not on_ctx else rf"{names.split(',')[0].split('[')[0]}\s*="
         place = exam.subject.find(pattern, "setup_context", "forward")
+        if all(k.role == "detached" for k in held):
+            return (
+                f"{names} shares memory with {held[0].of or 'the output'}, but is detached: it has no graph{place}",
+                f"save {held[0].of or 'the output'} itself by save_for_backward, not .data or .detach() of it{once}",
+            )
         how = "as an attribute on ctx" if on_ctx else "by save_for_backward"
         return (
             f"{names}, an intermediate kept {how}{place}, is neither an input nor an output, so autograd "
