@@ -86,6 +86,10 @@ def _steady(exam: Exam, sample: Sample, seeds: list[torch.Tensor]) -> None:
     f = _backward(exam, sample, seeds)
     at = numeric.real([*sample.tensors, *seeds])
     one, two = f(at), f(at)
+    run = exam.run(sample)
+    again = sandbox.attempt(lambda: [_filled(run, run.gradients(seeds)) for _ in range(2)])
+    if not again.ok or not torch.equal(*again.value):
+        raise NotJudged("a second backward through the same graph gives other values")
     if one is None or two is None or not bool(one.isfinite().all()):
         raise NotJudged("the gradient is not finite on these inputs")
     if not exam.repeatable or not torch.equal(one, two):
