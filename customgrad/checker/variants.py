@@ -1,5 +1,6 @@
 """Other layouts and other shapes of the same values, and the comparison of two gradients."""
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -86,7 +87,11 @@ def layouts(tensors: Sequence[torch.Tensor]) -> Iterator[tuple[str, Layout]]:
     """
     for words, change, fits in LAYOUTS:
         if any(fits(t) and t.numel() for t in tensors):
-            yield words, (lambda t, c=change, f=fits: c(t) if f(t) and t.numel() else t)
+            yield words, functools.partial(_laid, change, fits)
+
+
+def _laid(change: Layout, fits: Callable[[torch.Tensor], bool], t: torch.Tensor) -> torch.Tensor:
+    return change(t) if t.numel() and fits(t) else t
 
 
 # Comparison -------------------------------------------------------------------------------------
