@@ -56,7 +56,8 @@ def rows(exam: Exam, run: Run, most: int) -> tuple[list[list[torch.Tensor]], lis
 
 def gradient(run: Run, cotangents: Sequence[torch.Tensor]) -> torch.Tensor:
     """Return the gradients of all leaves as one real vector, zero for None."""
-    grads = run.gradients(cotangents)
+    # Copies: a backward that writes into its cotangent is another rule's business.
+    grads = run.gradients([c.clone() for c in cotangents])
     return numeric.real(
         [torch.zeros_like(x) if g is None else g for x, g in zip(run.leaves, grads, strict=True)]
     )
