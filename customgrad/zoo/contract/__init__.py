@@ -1,0 +1,1 @@
+"""What forward and backward take and return: number, kind, shape and dtype."""

@@ -1,0 +1,1 @@
+"""The first derivative: formulas, scales, and how backward uses the cotangent."""

@@ -1,0 +1,1 @@
+"""Points where the derivative jumps: ties, corners and zeros."""

@@ -1,0 +1,1 @@
+"""The second derivative: dropped, wrong, or made of what autograd does not know."""

@@ -1,0 +1,58 @@
+"""Backward runs under ``no_grad``, so its result has no graph, and gradient penalties lose theirs.
+
+Source: https://github.com/pytorch/pytorch/issues/76185
+"""
+
+# ruff: noqa: D101, D102
+import torch
+
+
+# --8<-- [start:broken]
+class Broken(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(input):
+        return torch.special.erf(input)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    @torch.no_grad()
+    def backward(ctx, grad_output):
+        (input,) = ctx.saved_tensors
+        slope = 2 / torch.pi**0.5 * torch.exp(-input * input)
+        return grad_output * slope
+
+
+# --8<-- [end:broken]
+
+
+# --8<-- [start:repaired]
+class Repaired(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(input):
+        return torch.special.erf(input)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (input,) = ctx.saved_tensors
+        # Autograd turns the graph off by itself when none is wanted.
+        slope = 2 / torch.pi**0.5 * torch.exp(-input * input)
+        return grad_output * slope
+
+
+# --8<-- [end:repaired]
+
+
+def sample_inputs() -> tuple[object, ...]:
+    """Return inputs as a user would give them."""
+    return (torch.randn(3, 4, dtype=torch.float64, requires_grad=True),)
