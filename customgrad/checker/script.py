@@ -47,7 +47,7 @@ def script(exam: "Exam", sample: Sample, body: str) -> str:
     """Return a script: imports, the inputs, then the body.
 
     In the body, `{call}` is the call, `{inputs}` the inputs that need gradients (a tuple),
-    `{args}` the arguments, and `{name}` how the subject is called.
+    `{args}` the arguments, `{name}` how the subject is called, and `{class}` its name.
     """
     names = variables(exam, sample)
     lines = ["import torch", exam.subject.source(), ""]
@@ -64,4 +64,5 @@ def script(exam: "Exam", sample: Sample, body: str) -> str:
     filled = body.replace("{call}", f"{exam.subject.called}({', '.join(passed)})")
     filled = filled.replace("{inputs}", f"({', '.join(wanted)},)")
     filled = filled.replace("{args}", ", ".join(passed)).replace("{name}", exam.subject.called)
+    filled = filled.replace("{class}", exam.subject.name)
     return "\n".join([*lines, "", filled.strip("\n"), ""])
