@@ -1,16 +1,57 @@
 """What backward returns before the engine repairs it, and forward as torch itself would differentiate it."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam, Run
-from customgrad.checker.samples import Sample
+from customgrad.checker.samples import Sample, flat, floating
 
-__all__ = ["Raw", "composed", "raw"]
+__all__ = ["Birth", "Raw", "composed", "raw"]
+
+
+@dataclass(frozen=True)
+class Birth:
+    """Where in backward an infinity or a NaN came up that was in none of the operands."""
+
+    kind: str
+    """"inf" or "NaN"."""
+    operation: str
+    place: tuple[str, int] | None
+
+
+class Watch(TorchFunctionMode):
+    """Looks at each operation of backward for the first infinity and the first NaN."""
+
+    def __init__(self, files: Sequence[str | None]) -> None:
+        """Take the files in which the Function is written."""
+        self.files, self.births = files, list[Birth]()
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Run the operation, and compare its result with its operands."""
+        result = func(*args, **(kwargs or {}))
+        made = [t for t in flat(result) if floating(t)]
+        taken = [t for t in flat([*args, *(kwargs or {}).values()]) if floating(t)]
+        for kind, test in (("inf", torch.isinf), ("NaN", torch.isnan)):
+            if any(b.kind == kind for b in self.births) or not made:
+                continue
+            if any(bool(test(t).any()) for t in made) and not any(
+                bool(test(t).any()) for t in taken
+            ):
+                frame: Any = sys._getframe(1)
+                while frame is not None and frame.f_code.co_filename not in self.files:
+                    frame = frame.f_back
+                place = (frame.f_code.co_filename, frame.f_lineno) if frame else None
+                name = getattr(func, "__name__", str(func)).strip("_").lstrip("i")
+                self.births.append(Birth(kind, name, place))
+        return result
 
 
 @dataclass
@@ -23,13 +64,18 @@ class Raw:
     """One value for each argument of forward."""
     gradients: list[torch.Tensor | None] = field(default_factory=list)
     """Of each leaf, after the engine's repair."""
+    births: list[Birth] = field(default_factory=list)
+    """Where infinities and NaNs came up, if that was watched."""
 
 
-def raw(exam: Exam, sample: Sample, wanted: Sequence[int] | None = None) -> Raw:
+def raw(
+    exam: Exam, sample: Sample, wanted: Sequence[int] | None = None, *, watch: bool = False
+) -> Raw:
     """Run forward and backward once, and keep what backward returned.
 
     Raises whatever the Function raises.
     """
+    watcher = Watch(exam.subject.files)
     function = exam.subject.function
     exam.require(function is not None, "needs the Function's class; a callable was given")
     assert function is not None
@@ -38,7 +84,11 @@ def raw(exam: Exam, sample: Sample, wanted: Sequence[int] | None = None) -> Raw:
     found: list[Raw] = []
 
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        returned = user(ctx, *cotangents)
+        if watch:
+            with watcher:
+                returned = user(ctx, *cotangents)
+        else:
+            returned = user(ctx, *cotangents)
         found[0].taken = list(cotangents)
         found[0].returned = list(returned) if isinstance(returned, tuple) else [returned]
         return returned
@@ -47,6 +97,7 @@ def raw(exam: Exam, sample: Sample, wanted: Sequence[int] | None = None) -> Raw:
     run = exam.run(sample, wanted=wanted, call=lambda *args: spy.apply(*args))  # type: ignore[attr-defined]
     found.append(Raw(run))
     found[0].gradients = run.gradients(exam.cotangents(run))
+    found[0].births = watcher.births
     return found[0]
 
 
