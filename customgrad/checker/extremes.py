@@ -12,7 +12,7 @@ from customgrad.checker.exam import Exam, Run
 from customgrad.checker.samples import Sample
 from customgrad.checker.spy import composed
 
-__all__ = ["extremes", "own", "settled", "trusted"]
+__all__ = ["extremes", "masked", "own", "settled", "trusted"]
 
 Change = Callable[[torch.Tensor], torch.Tensor]
 
@@ -68,12 +68,9 @@ def extremes(exam: Exam, sample: Sample) -> Iterator[tuple[str, Sample]]:
     groups: list[tuple[int, ...]] = [sample.wanted]
     if len(sample.wanted) > 1:
         groups += [(i,) for i in sample.wanted[:4]]
-    masked = any(
-        isinstance(v, torch.Tensor) and v.dtype == torch.bool and not bool(v.all())
-        for v in sample.values
-    )
+    some_left_out = masked(sample)
     for kind, words, change in CHANGES:
-        if masked and kind in ("large", "infinite"):
+        if some_left_out and kind in ("large", "infinite"):
             continue  # what a mask leaves out need not be in range
         for group in groups:
             if kind in ("large", "infinite") and len(group) > 1:
@@ -89,6 +86,14 @@ def extremes(exam: Exam, sample: Sample) -> Iterator[tuple[str, Sample]]:
                 values[i] = change(values[i].detach())
             name = " and ".join(exam.names[i] for i in group)
             yield kind, replace(sample, values=tuple(values), label=words.format(name))
+
+
+def masked(sample: Sample) -> bool:
+    """Whether a mask is among the arguments that leaves something out."""
+    return any(
+        isinstance(v, torch.Tensor) and v.dtype == torch.bool and not bool(v.all())
+        for v in sample.values
+    )
 
 
 def own(exam: Exam, sample: Sample) -> tuple[Run, list[torch.Tensor]] | None:
