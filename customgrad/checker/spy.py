@@ -1,7 +1,7 @@
 """What backward returns before the engine repairs it, and forward as torch itself would differentiate it."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam, Run
 from customgrad.checker.samples import Sample, flat, floating
 
-__all__ = ["Birth", "Raw", "composed", "raw"]
+__all__ = ["Birth", "Raw", "composed", "pairs", "plain", "raw"]
 
 
 @dataclass(frozen=True)
@@ -157,3 +157,16 @@ def composed(exam: Exam, sample: Sample) -> Run | None:
         return None
     run: Run = outcome.value
     return run
+
+
+def pairs(seen: Raw, sample: Sample) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
+    """Yield (position, raw gradient, input) for inputs that need one."""
+    for i in sample.wanted:
+        got: Any = seen.returned[i] if i < len(seen.returned) else None
+        if isinstance(got, torch.Tensor):
+            yield i, got, sample.values[i]
+
+
+def plain(dtype: torch.dtype) -> str:
+    """Return a dtype's name without torch."""
+    return str(dtype).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""CG803 to CG805: dtypes of outputs and gradients, and dtypes in which backward stops."""
+"""CG803 and CG804: dtypes of outputs, and dtypes in which backward stops."""
 
 import functools
 from collections.abc import Iterator
@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import torch
 
-from customgrad.checker import numeric, sandbox
+from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
-from customgrad.checker.rules.returns import follows_default, precise, strange, under_default
 from customgrad.checker.samples import Sample
-from customgrad.checker.spy import raw
 
 OUTPUT = Rule(
     code="CG803",
@@ -36,20 +34,6 @@ Forward runs, and the error comes at the first backward: a tensor of a fixed dty
 .float(), float64 from NumPy) meets the cotangent's. Make tensors with new_zeros or zeros_like, and
 cast to the input's dtype; or refuse the dtype in forward.
 """,
-)
-
-DEFAULT = Rule(
-    code="CG805",
-    name="default-dtype-gradient",
-    severity="hazard",
-    summary="The gradient depends on torch's default dtype.",
-    explanation="""\
-torch.zeros, torch.ones and torch.tensor make tensors of the default dtype, float32 as a rule. A
-float64 gradient that is written into them is rounded to float32, silently, for the engine casts it
-back. Make them with grad_output.new_zeros(...), torch.zeros_like(...) or dtype=grad_output.dtype.
-""",
-    needs_class=True,
-    after=("CG105",),
 )
 
 
@@ -161,69 +145,3 @@ def _cast(sample: Sample, dtype: torch.dtype) -> Sample:
 def _backward(exam: Exam, sample: Sample) -> None:
     run = exam.run(sample)
     run.gradients(exam.cotangents(run))
-
-
-@DEFAULT.finder
-def default_dtype(exam: Exam) -> Iterator[Finding]:
-    """Yield gradients that the default dtype changes, where it does not change the outputs."""
-    pattern = (
-        r"torch\.(zeros|ones|empty|full|eye|tensor|rand|randn|linspace|arange)\(|torch\.Tensor\("
-    )
-    for sample in precise(exam):
-        outcome = sandbox.attempt(functools.partial(raw, exam, sample))
-        if not outcome.ok or any(strange(t, sample.tensors[0]) for t in outcome.value.run.live):
-            continue
-        for i in sample.wanted:
-            got = outcome.value.returned[i] if i < len(outcome.value.returned) else None
-            if not isinstance(got, torch.Tensor) or not strange(got, sample.values[i]):
-                continue
-            if follows_default(exam, sample, i):
-                yield _default(exam, sample, i, pattern, f"dtype {got.dtype}")
-                return
-    sample = exam.given[0]
-    exam.require({t.dtype for t in sample.tensors} == {torch.float64}, "the inputs are not float64")
-    runs = [
-        sandbox.attempt(functools.partial(under_default, exam, sample, d))
-        for d in (torch.float32, torch.float64)
-    ]
-    if not all(r.ok for r in runs):
-        return
-    single, double = (r.value for r in runs)
-    if not torch.equal(numeric.real(single.run.live), numeric.real(double.run.live)):
-        return
-    for k, (a, b) in enumerate(zip(single.gradients, double.gradients, strict=True)):
-        if a is None or b is None or a.shape != b.shape or not a.numel():
-            continue
-        off = float((a - b).abs().max())
-        if off > 1e-11 * float(b.abs().max()):
-            yield _default(exam, sample, sample.wanted[k], pattern, f"values off by {off:.2g}")
-            return
-
-
-def _default(exam: Exam, sample: Sample, i: int, pattern: str, got: str) -> Finding:
-    """Return the finding."""
-    name, plain = exam.names[i], str(sample.values[i].dtype).removeprefix("torch.")
-    line = exam.subject.find(pattern, "backward") or exam.subject.find(
-        pattern, "setup_context", "forward"
-    )
-    return exam.finding(
-        DEFAULT,
-        f"the gradient of {name} is made in torch's default dtype (float32 as a rule), not in {plain}, its own",
-        did=f"{exam.subject.called} on {plain} inputs, then backward, with torch.set_default_dtype of both kinds",
-        got=got,
-        expected=f"dtype {plain}, and the same values whatever the default dtype is",
-        where=f"the gradient of {name}",
-        cause=f"backward makes a tensor of the default dtype{line}, and what is written into it is rounded to float32",
-        fix="give it the dtype of the cotangent: grad_output.new_zeros(...), torch.zeros_like(...), or "
-        "dtype=grad_output.dtype",
-        sample=sample,
-        body=(
-            "def gradients():\n    torch.manual_seed(0)\n    out = {call}\n"
-            "    out = out[0] if isinstance(out, tuple) else out\n"
-            "    u = torch.rand(out.shape, dtype=torch.float64).to(out.dtype)\n"
-            "    return torch.autograd.grad(out, {inputs}, u, allow_unused=True)\n"
-            "torch.set_default_dtype(torch.float32)\nprint('got:', gradients())\n"
-            "torch.set_default_dtype(torch.float64)\nprint('expected:', gradients())\n"
-            "torch.set_default_dtype(torch.float32)"
-        ),
-    )
