@@ -57,10 +57,10 @@ class Repaired(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             each = [(grad_output * t.conj()).sum() for t in tensors]
             grad_weights = torch.stack(each)
-        grads = [
-            grad_output * weight if needed else None
-            for weight, needed in zip(weights.conj(), ctx.needs_input_grad[1:], strict=True)
-        ]
+        grads = [None] * len(tensors)
+        for i, weight in enumerate(weights.conj()):
+            if ctx.needs_input_grad[1 + i]:
+                grads[i] = grad_output * weight
         return grad_weights, *grads
 
 

@@ -32,8 +32,8 @@ class Broken(torch.autograd.Function):
         grad_signal = grad_position = None
         if ctx.needs_input_grad[0]:
             high = grad_output * (where - left)
-            i, empty = left.reshape(-1), torch.zeros_like(signal)
-            low = empty.index_add(0, i, (grad_output - high).reshape(-1))
+            i, low = left.reshape(-1), (grad_output - high).reshape(-1)
+            low = torch.zeros_like(signal).index_add(0, i, low)
             grad_signal = low.index_add(0, i + 1, high.reshape(-1))
         if ctx.needs_input_grad[1]:
             slope = signal[left + 1] - signal[left]
@@ -69,8 +69,8 @@ class Repaired(torch.autograd.Function):
         grad_signal = grad_position = None
         if ctx.needs_input_grad[0]:
             high = grad_output * (where - left)
-            i, empty = left.reshape(-1), torch.zeros_like(signal)
-            low = empty.index_add(0, i, (grad_output - high).reshape(-1))
+            i, low = left.reshape(-1), (grad_output - high).reshape(-1)
+            low = torch.zeros_like(signal).index_add(0, i, low)
             grad_signal = low.index_add(0, i + 1, high.reshape(-1))
         if ctx.needs_input_grad[1]:
             slope = signal[left + 1] - signal[left]

@@ -16,7 +16,7 @@ class Broken(torch.autograd.Function):
     @staticmethod
     def forward(input, scale):
         if input.dim() != 3 or scale.shape != input.shape[1:2]:
-            raise ValueError("expected (batch, channel, time), (channel,)")
+            raise ValueError("input: batch, channel, time")
         return input * scale[:, None]
 
     @staticmethod
@@ -44,7 +44,7 @@ class Repaired(torch.autograd.Function):
     @staticmethod
     def forward(input, scale):
         if input.dim() != 3 or scale.shape != input.shape[1:2]:
-            raise ValueError("expected (batch, channel, time), (channel,)")
+            raise ValueError("input: batch, channel, time")
         return input * scale[:, None]
 
     @staticmethod

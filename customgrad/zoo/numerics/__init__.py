@@ -1,0 +1,1 @@
+"""Numbers of every size: overflow, underflow, cancellation and low precision in backward."""

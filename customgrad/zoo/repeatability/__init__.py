@@ -1,0 +1,1 @@
+"""The same backward again: caches, buffers, saved tensors and random numbers."""
