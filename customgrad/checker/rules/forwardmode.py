@@ -1,17 +1,18 @@
-"""CG954 and CG955: the directional derivative of jvp is that of forward and of backward."""
+"""CG954: the directional derivative of jvp is that of forward and of backward."""
 
+import functools
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 
 import torch
-import torch.autograd.forward_ad as forward_ad
 
 from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam
+from customgrad.checker.forward import has_jvp, pushed, tangents
 from customgrad.checker.jacobian import gradient
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
-from customgrad.checker.samples import Sample
 
 JVP = Rule(
     code="CG954",
@@ -27,70 +28,6 @@ comes as zeros, or as None after ctx.set_materialize_grads(False).
     needs_class=True,
 )
 
-NONE = Rule(
-    code="CG955",
-    name="no-jvp",
-    severity="missing",
-    summary="There is no jvp: forward-mode differentiation raises.",
-    explanation="""\
-torch.autograd.forward_ad, torch.func.jvp and jacfwd need a jvp staticmethod, and ctx.save_for_forward
-for what it reads. A Function with a jvp cannot be compiled by torch.compile(fullgraph=True), so
-leave it out where nobody needs it.
-""",
-    after=("CG952",),
-    needs_class=True,
-)
-
-
-def has_jvp(exam: Exam) -> bool:
-    """Whether the Function defines a jvp."""
-    function = exam.subject.function
-    return function is not None and function.jvp is not torch.autograd.Function.jvp
-
-
-@NONE.finder
-def no_jvp(exam: Exam) -> Iterator[Finding]:
-    """Yield that jvp is not there."""
-    if not has_jvp(exam):
-        yield exam.finding(
-            NONE,
-            "forward mode is refused: there is no jvp",
-            did=f"torch.func.jvp of {exam.subject.called}",
-            got="an error: jvp is not implemented",
-            cause="the class has no jvp staticmethod",
-            fix="write jvp(ctx, *tangents), if forward mode is needed",
-            method="forward",
-        )
-
-
-def tangents(sample: Sample, chosen: Sequence[int]) -> list[torch.Tensor | None]:
-    """Return a tangent for each input that needs a gradient; None for those not chosen."""
-    generator = torch.Generator().manual_seed(11)
-    made: list[torch.Tensor | None] = []
-    for k, t in enumerate(sample.tensors):
-        wide = torch.complex128 if t.is_complex() else torch.float64
-        drawn = torch.randn(t.shape, generator=generator, dtype=wide).to(t.dtype)
-        made.append(drawn if k in chosen else None)
-    return made
-
-
-def pushed(
-    exam: Exam, sample: Sample, along: Sequence[torch.Tensor | None]
-) -> list[torch.Tensor | None]:
-    """Return the tangents of the outputs."""
-    with forward_ad.dual_level():
-        args, _ = sample.fresh(())
-        for i, tangent in zip(sample.wanted, along, strict=True):
-            if tangent is not None:
-                args[i] = forward_ad.make_dual(args[i], tangent)
-            if exam.in_place:
-                args[i] = args[i].clone()
-        result = exam.subject.call(*args)
-        from customgrad.checker.samples import flat
-
-        found = [forward_ad.unpack_dual(t).tangent for t in flat(result)]
-        return [None if t is None else t.detach().clone() for t in found]
-
 
 @JVP.finder
 def jvp_wrong(exam: Exam) -> Iterator[Finding]:
@@ -103,21 +40,25 @@ def jvp_wrong(exam: Exam) -> Iterator[Finding]:
     count = len(sample.wanted)
     sets = [*[(k,) for k in range(count)], tuple(range(count))]
     sets += [
-        c for n in range(2, count) for c in itertools.islice(itertools.combinations(range(count), n), 3)
+        c
+        for n in range(2, count)
+        for c in itertools.islice(itertools.combinations(range(count), n), 3)
     ]
     for chosen in list(dict.fromkeys(sets))[:8]:
         along = tangents(sample, chosen)
         names = " and ".join(exam.named(k) for k in chosen)
         others = ", ".join(exam.named(k) for k in range(count) if k not in chosen)
         did = f"forward mode of {exam.subject.called} with a tangent on {names}"
-        outcome = sandbox.attempt(lambda along=along: pushed(exam, sample, along))
+        outcome = sandbox.attempt(functools.partial(pushed, exam, sample, along))
         if not outcome.ok:
             place = exam.subject.quoted(outcome.line(*exam.subject.files))
+            meant = isinstance(outcome.error, NotImplementedError) or re.search(r"`raise\b", place)
             none = "; the tangent of " + others + " is None there" if others else ""
             yield exam.finding(
                 JVP,
                 f"jvp raised {type(outcome.error).__name__} with a tangent on {names}"
                 + (f" and none on {others}" if others else ""),
+                severity="missing" if meant else "bug",
                 did=did,
                 got=outcome.words,
                 expected="a tangent for each output",
@@ -147,12 +88,17 @@ def _compared(
     sample = exam.base
     run = exam.run(sample)
     outs = [run.outputs[k].detach() for k in live]
-    pushed_ = [torch.zeros_like(o) if got[k] is None else got[k] for k, o in zip(live, outs, strict=True)]
+    pushed_ = [
+        torch.zeros_like(o) if got[k] is None else got[k] for k, o in zip(live, outs, strict=True)
+    ]
     value = numeric.real([t for t in pushed_ if t is not None])
     if any(t is not None and t.shape != o.shape for t, o in zip(pushed_, outs, strict=True)):
         return  # torch itself refuses such a tangent
     direction = numeric.real(
-        [torch.zeros_like(t) if a is None else a for a, t in zip(along, sample.tensors, strict=True)]
+        [
+            torch.zeros_like(t) if a is None else a
+            for a, t in zip(along, sample.tensors, strict=True)
+        ]
     )
     slope = exam.slope(sample, direction, live)
     if slope.left.shape != value.shape:
@@ -195,7 +141,9 @@ def _cause(
     names = " and ".join(exam.named(k) for k in chosen)
     if not bool(value.any()):
         return f"jvp ignores the tangent of {names}: its term is missing in {place}{line}"
-    scaled = sandbox.attempt(lambda: pushed(exam, exam.base, [None if a is None else 3 * a for a in along]))
+    scaled = sandbox.attempt(
+        lambda: pushed(exam, exam.base, [None if a is None else 3 * a for a in along])
+    )
     if scaled.ok:
         three = numeric.real([t for t in scaled.value if t is not None])
         if three.shape == value.shape and torch.equal(three, value):
