@@ -61,7 +61,8 @@ def batched(exam: Exam) -> Iterator[Finding]:
             did=did,
             got=outcome.words,
             cause=f"backward cannot be run under torch.vmap{place}: {outcome.words}",
-            fix="in backward, use torch operations without branches on values, .item() and NumPy, and make buffers by grad_output.new_zeros",
+            fix="in backward, use torch operations without branches on values, .item() and NumPy, "
+            "and make buffers by grad_output.new_zeros",
             body=body,
         )
         return
