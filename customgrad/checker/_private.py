@@ -7,7 +7,17 @@ from typing import Any
 
 import torch
 
-__all__ = ["compiled", "fresh_compiler"]
+from customgrad.checker import sandbox
+
+__all__ = ["compiled", "fresh_compiler", "load_compiler"]
+
+
+def load_compiler() -> None:
+    """Import what torch imports at its first vjp, meta tensor or compilation, without a time limit."""
+    with sandbox.uninterrupted():
+        # torch loads it lazily, in about a second; a rule's time limit could stop it half way.
+        import torch._dynamo
+        import torch._inductor  # noqa: F401
 
 
 @contextlib.contextmanager
@@ -15,12 +25,12 @@ def fresh_compiler() -> Iterator[None]:
     """Start torch.compile with nothing compiled before, and leave nothing behind; logs are silent."""
     kept = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # a refusal is logged at length, beside its error
+    load_compiler()
     try:
-        # torch.compiler.reset is public, and is this same call; it does not exist in older torch.
-        torch._dynamo.reset()
+        torch.compiler.reset()
         yield
     finally:
-        torch._dynamo.reset()
+        torch.compiler.reset()
         logging.disable(kept)
 
 

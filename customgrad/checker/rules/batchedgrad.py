@@ -19,7 +19,7 @@ With is_grads_batched=True (and torch.autograd.functional.jacobian(vectorize=Tru
 once under torch.vmap, for a batch of cotangents. A backward that looks at sizes, strides or values
 of grad_output, or that leaves torch, is wrong there, or raises.
 """,
-    after=("CG202",),
+    after=("CG201", "CG202"),
 )
 
 NUMBER = 3
@@ -71,6 +71,8 @@ def batched(exam: Exam) -> Iterator[Finding]:
         loop = torch.stack(column).detach()
         found = torch.zeros_like(loop) if got is None else got.detach()
         if batching.differ(found, loop):
+            earlier = sorted(code for code in exam.found if code < "CG95")
+            exam.require(not earlier, f"differs from a loop, but {', '.join(earlier)} comes first")
             a, b, where = batching.worst(found, loop)
             yield exam.finding(
                 BATCHED,

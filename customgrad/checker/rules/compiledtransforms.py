@@ -17,11 +17,12 @@ DROPPED = Rule(
     code="CG962",
     name="compile-drops-rule",
     severity="upstream",
-    summary="torch.compile of torch.func.grad or torch.vmap silently drops the Function's own backward or vmap.",
+    summary="torch.compile of torch.func.grad silently drops the Function's own backward.",
     explanation="""\
-torch.compile(torch.func.grad(f)) differentiates forward instead of calling backward (pytorch#193279),
-and torch.compile(torch.vmap(f)) maps forward instead of calling the vmap staticmethod
-(pytorch#192985). That is torch's own limit; it shows where the two differ, as for surrogates.
+torch.compile(torch.func.grad(f)) differentiates forward instead of calling backward (pytorch#193279).
+That is torch's own limit; it shows where the two differ, as for straight-through and other
+surrogates. torch.compile(torch.vmap(f)) drops the vmap staticmethod likewise (pytorch#192985), which
+shows in speed alone, as long as the rule is right.
 """,
     needs_class=True,
     compiles=True,

@@ -102,7 +102,7 @@ def _known(exam: Exam) -> str:
     if exam.subject.find(r"set_materialize_grads\(False\)"):
         return "Dynamo ignores ctx.set_materialize_grads(False): backward gets zeros, not None (see pytorch#133978)"
     if exam.in_place or exam.subject.find("mark_dirty"):
-        return "torch.compile does not call backward where a Function overwrites an input of the graph (compare pytorch#184113)"
+        return "torch.compile does not call backward where a graph input is overwritten (compare pytorch#184113)"
     return ""
 
 

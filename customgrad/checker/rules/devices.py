@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from customgrad.checker import batching, sandbox
+from customgrad.checker import _private, batching, sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
@@ -46,6 +46,7 @@ def moved(sample: Sample, device: str) -> Sample:
 def meta(exam: Exam) -> Iterator[Finding]:
     """Yield outputs whose shape or dtype is another on meta tensors."""
     exam.require(not exam.facts.get("data dependent"), "CG951 says more")
+    _private.load_compiler()
     real = exam.run(exam.base, grad=False).outputs
     there = moved(exam.base, "meta")
     outcome = sandbox.attempt(lambda: list(flat(exam.run(there, grad=False).result)))

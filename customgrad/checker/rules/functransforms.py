@@ -113,6 +113,10 @@ def func_grad(exam: Exam) -> Iterator[Finding]:
     for k, (got, right) in enumerate(zip(outcome.value, expected, strict=True)):
         want = torch.zeros_like(sample.tensors[k]) if right is None else right.detach()
         if batching.differ(got.detach(), want):
+            earlier = sorted(code for code in exam.found if code < "CG95")
+            exam.require(
+                not earlier, f"differs from autograd, but {', '.join(earlier)} comes first"
+            )
             a, b, where = batching.worst(got.detach(), want)
             line = exam.subject.find(r"\.data\b|detach\(\)|numpy|ctx\.\w+ = ")
             yield exam.finding(
