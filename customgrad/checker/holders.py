@@ -54,7 +54,9 @@ def places(exam: Exam) -> Iterator[tuple[str, Any]]:
             if id(scope[name]) not in seen:
                 seen.add(id(scope[name]))
                 yield name, scope[name]
-        for name, cell in zip(code.co_freevars, getattr(method, "__closure__", None) or (), strict=False):
+        for name, cell in zip(
+            code.co_freevars, getattr(method, "__closure__", None) or (), strict=False
+        ):
             try:
                 yield name, cell.cell_contents
             except ValueError:
@@ -83,7 +85,13 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
         run = exam.run(exam.base.changed(lambda t: t * (1 - k / 64), ""))
         run.gradients(retain_graph=False)
         held = [*run.leaves, *run.args, *run.outputs, *graph.nodes(run)]
-        refs.append([weakref.ref(t) for t in held if hasattr(t, "__weakref__") or isinstance(t, torch.Tensor)])
+        refs.append(
+            [
+                weakref.ref(t)
+                for t in held
+                if hasattr(t, "__weakref__") or isinstance(t, torch.Tensor)
+            ]
+        )
 
     for k in range(CALLS):
         if not sandbox.attempt(lambda k=k: call(k)).ok:
@@ -93,15 +101,20 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
     more = [
         name
         for name, count in grown[2].items()
-        if count - grown[1].get(name, 0) >= CALLS // 2 and grown[1].get(name, 0) - grown[0].get(name, 0) >= CALLS // 2
+        if count - grown[1].get(name, 0) >= CALLS // 2
+        and grown[1].get(name, 0) - grown[0].get(name, 0) >= CALLS // 2
     ]
     if more:
         name = more[0]
-        line = exam.subject.find(rf"\b{name.split('.')[-1]}\b", "setup_context", "forward", "backward")
+        line = exam.subject.find(
+            rf"\b{name.split('.')[-1]}\b", "setup_context", "forward", "backward"
+        )
         return name, f"{grown[0].get(name, 0)}, {grown[1][name]}, then {grown[2][name]}", line
     gc.collect()
     alive = [sum(r() is not None for r in row) for row in refs]
     if sum(count > 0 for count in alive) < CALLS - 1:
         return None
-    line = exam.subject.find(r"\.append\(|\]\s*=|cache|\.add\(", "setup_context", "forward", "backward")
+    line = exam.subject.find(
+        r"\.append\(|\]\s*=|cache|\.add\(", "setup_context", "forward", "backward"
+    )
     return "something outside the call", str(sum(alive)), line

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["Outcome", "TimeUp", "attempt", "limited", "restored", "seed"]
+__all__ = ["Outcome", "TimeUp", "attempt", "limited", "restored", "seed", "uninterrupted"]
 
 
 class TimeUp(BaseException):
@@ -93,6 +93,20 @@ def limited(seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold the time limit back: an import that it stopped half way would leave a broken module behind."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def attempt(step: Callable[[], Any], seconds: float = 10.0) -> Outcome:

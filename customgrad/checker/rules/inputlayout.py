@@ -7,11 +7,11 @@ import torch
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam
+from customgrad.checker.layouts import different, filled, layouts, seeded, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.rules.layout import CODE, culprit, kind
 from customgrad.checker.samples import Sample
-from customgrad.checker.layouts import different, filled, layouts, seeded, steady
 
 INPUT = Rule(
     code="CG602",

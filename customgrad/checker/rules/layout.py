@@ -6,9 +6,9 @@ import torch
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam, Run
+from customgrad.checker.layouts import ALL_OUTPUTS, different, layouts, seeded, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
-from customgrad.checker.layouts import ALL_OUTPUTS, different, layouts, seeded, steady
 
 __all__ = ["CODE", "COTANGENT", "culprit", "kind"]
 

@@ -88,7 +88,9 @@ def _suspects(exam: Exam) -> list[tuple[Kept, bool]]:
         if k.tensor.dtype == torch.uint8 and k.tensor.numel() == states:
             continue
         if k.role == "intermediate":
-            constant = same is None or same.shape == k.tensor.shape and torch.equal(same, k.tensor)
+            constant = same is None or (
+                same.shape == k.tensor.shape and torch.equal(same, k.tensor)
+            )
             if constant or k.tensor.numel() < 2 or k.name not in left:
                 continue
         elif not floating(k.tensor) or k.tensor.numel() < 2:
@@ -169,7 +171,9 @@ def attribute(exam: Exam) -> Iterator[Finding]:
         where=worst.name,
         cause=f"{worst.name}, an attribute of ctx instead of save_for_backward{place}, is {what}",
         fix=f"ctx.save_for_backward({saved}) instead, and read ctx.saved_tensors in backward",
-        method="setup_context" if exam.subject.find(rf"\bctx\.{attr}\b", "setup_context") else "forward",
+        method="setup_context"
+        if exam.subject.find(rf"\bctx\.{attr}\b", "setup_context")
+        else "forward",
         body=CYCLE_SCRIPT if cycle else CTX_SCRIPT,
     )
 

@@ -7,10 +7,10 @@ import torch
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam, Run
+from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, seeded, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import flat
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, seeded, steady
 
 COTANGENT = Rule(
     code="CG501",

@@ -6,10 +6,10 @@ import torch
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam, Run
+from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample, flat
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, steady
 
 GRADIENTS = Rule(
     code="CG504",

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam
+from customgrad.checker.layouts import ALL_OUTPUTS
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.rules.sharing import equal, overlap
 from customgrad.checker.samples import Sample
-from customgrad.checker.layouts import ALL_OUTPUTS
 
 OUTPUT = Rule(
     code="CG505",
