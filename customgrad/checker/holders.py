@@ -1,6 +1,7 @@
 """State beyond one call: what the class, its module and closures hold, and whether it grows."""
 
 import collections
+import functools
 import gc
 import types
 import weakref
@@ -94,7 +95,7 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
         )
 
     for k in range(CALLS):
-        if not sandbox.attempt(lambda k=k: call(k)).ok:
+        if not sandbox.attempt(functools.partial(call, k)).ok:
             return None
         if k in (CALLS // 2 - 1, CALLS - 1):
             grown.append(counts(exam))

@@ -109,7 +109,7 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def attempt(step: Callable[[], Any], seconds: float = 10.0) -> Outcome:
+def attempt(step: Callable[[], Any], seconds: float = 30.0) -> Outcome:
     """Run a step, and keep what it raises, an exit included; only Ctrl-C passes."""
     try:
         with limited(seconds):

@@ -117,7 +117,7 @@ def _compared(exam: Exam, sample: Sample) -> Comparison | None:
     """Compare; an elementwise Function first at a glance, one element by one only if that is suspicious."""
     if elementwise(exam) and not suspicious(exam, sample, _relative(exam)):
         return None
-    return compare(exam, sample, _relative(exam), most=MOST if elementwise(exam) else 8)
+    return compare(exam, sample, _relative(exam), most=MOST if elementwise(exam) else 5)
 
 
 def _relative(exam: Exam) -> float:
@@ -169,7 +169,12 @@ def for_sizes(exam: Exam) -> Iterator[Finding]:
         )
         return f"backward depends on the size: right for the shapes given, wrong with {sample.label}{numbers}"
 
-    yield from search(exam, SIZES, (v for s in exam.samples for v in variants.sizes(s)), cause)
+    yield from search(
+        exam,
+        SIZES,
+        (v for s in exam.samples for v in variants.sizes(s, elementwise=elementwise(exam))),
+        cause,
+    )
 
 
 def elementwise(exam: Exam) -> bool:
