@@ -152,7 +152,7 @@ def attribute(exam: Exam) -> Iterator[Finding]:
         "the garbage collector runs"
         if cycle
         else "the output",
-        "input": f"the input {worst.of}: a later change of it in place is not noticed, and saved-tensor hooks "
+        "input": f"the argument {worst.of}: a later change of it in place is not noticed, and saved-tensor hooks "
         "(checkpoint, save_on_cpu) do not see it",
         "detached": f"{worst.of or 'the output'}, detached: a later change of it in place is not noticed",
         "intermediate": "an intermediate that is not freed by backward, and that saved-tensor hooks "
