@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import holders, numeric, sandbox
+from customgrad.checker import graph, holders, numeric, sandbox
 from customgrad.checker.exam import Exam, Run
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
@@ -160,9 +160,9 @@ def again(exam: Exam) -> Iterator[Finding]:
 def _overwritten(exam: Exam, u: list[torch.Tensor], v: list[torch.Tensor], writes: str) -> Iterator[Finding]:
     """Yield a gradient that a later backward changes, or that does not accumulate."""
     run = exam.run(exam.base)
-    held = run.gradients(u)
+    held = run.gradients([c.clone() for c in u])
     kept = [None if g is None else g.clone() for g in held]
-    run.gradients(v)
+    run.gradients([c.clone() for c in v])
     pairs = [(g, k) for g, k in zip(held, kept, strict=True) if g is not None and k is not None]
     changed = any(_differ(exam, numeric.real([g]), numeric.real([k])) for g, k in pairs)
     run = exam.run(exam.base)
@@ -170,6 +170,8 @@ def _overwritten(exam: Exam, u: list[torch.Tensor], v: list[torch.Tensor], write
     for _ in range(3):
         sandbox.seed(exam.seed + 1)
         torch.autograd.backward(run.live, [c.clone() for c in u], retain_graph=True)
+    memory = [graph.storage(x.grad) for x in run.leaves if x.grad is not None and x.numel()]
+    exam.require(len(set(memory)) == len(memory), "two gradients share memory, which is another fault")
     total = numeric.real([torch.zeros_like(x) if x.grad is None else x.grad for x in run.leaves])
     if changed or _differ(exam, total, 3 * once):
         got, expected, where = _text(total, 3 * once)
@@ -350,28 +352,31 @@ def state(exam: Exam) -> Iterator[Finding]:
     )
 
 
+def _plain(run: Run, seeds: list[torch.Tensor]) -> torch.Tensor:
+    """Return the gradients as a vector; nothing is seeded."""
+    grads = run.gradients([s.clone() for s in seeds])
+    return numeric.real([g for g in grads if g is not None])
+
+
 @THREADS.finder
 def threads(exam: Exam) -> Iterator[Finding]:
     """Yield gradients that differ when two threads work at once."""
-    before = _states()
-    run = exam.run(exam.base, grad=False)
     sandbox.seed(exam.seed)
     fresh = _states()
     exam.subject.call(*exam.base.fresh(())[0])
     exam.require(_states() == fresh, "forward draws from global generators, which threads share")
-    del before, run
     others = [exam.base, next(iter(_others(exam)), exam.base)]
     alone, seeds = [], []
     for sample in others:
         run = exam.run(sample)
         seeds.append(exam.cotangents(run, 0))
-        alone.append(numeric.real([g for g in run.gradients(seeds[-1]) if g is not None]))
+        alone.append(_plain(run, seeds[-1]))
     wrong: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def work(k: int) -> None:
         for _ in range(20):
             run = exam.run(others[k])
-            got = numeric.real([g for g in run.gradients(seeds[k]) if g is not None])
+            got = _plain(run, seeds[k])
             if _differ(exam, got, alone[k]):
                 wrong.append((got, alone[k]))
 
