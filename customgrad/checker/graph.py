@@ -132,7 +132,9 @@ def kept(exam: Exam, run: Run, node: Any) -> tuple[list[Kept], list[Kept]]:
     def told(name: str, tensor: torch.Tensor) -> Kept:
         where = storage(tensor)
         if where in live and not tensor.requires_grad:
-            return Kept(name, tensor, "detached", exam.names[passed[where]] if where in passed else "")
+            return Kept(
+                name, tensor, "detached", exam.names[passed[where]] if where in passed else ""
+            )
         if where in passed:
             return Kept(name, tensor, "input", exam.names[passed[where]])
         return Kept(name, tensor, "output" if where in came else "intermediate")

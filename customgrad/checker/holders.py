@@ -1,6 +1,7 @@
 """State beyond one call: what the class, its module and closures hold, and whether it grows."""
 
 import collections
+import functools
 import gc
 import types
 import weakref
@@ -54,7 +55,9 @@ def places(exam: Exam) -> Iterator[tuple[str, Any]]:
             if id(scope[name]) not in seen:
                 seen.add(id(scope[name]))
                 yield name, scope[name]
-        for name, cell in zip(code.co_freevars, getattr(method, "__closure__", None) or (), strict=False):
+        for name, cell in zip(
+            code.co_freevars, getattr(method, "__closure__", None) or (), strict=False
+        ):
             try:
                 yield name, cell.cell_contents
             except ValueError:
@@ -87,14 +90,15 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
         refs.append([weakref.ref(t) for t in held if isinstance(t, kinds)])
 
     for k in range(CALLS):
-        if not sandbox.attempt(lambda k=k: call(k)).ok:
+        if not sandbox.attempt(functools.partial(call, k)).ok:
             return None
         if k in (CALLS // 2 - 1, CALLS - 1):
             grown.append(counts(exam))
     more = [
         name
         for name, count in grown[2].items()
-        if count - grown[1].get(name, 0) >= CALLS // 2 and grown[1].get(name, 0) - grown[0].get(name, 0) >= CALLS // 2
+        if count - grown[1].get(name, 0) >= CALLS // 2
+        and grown[1].get(name, 0) - grown[0].get(name, 0) >= CALLS // 2
     ]
     if more:
         name = more[0]
@@ -107,5 +111,7 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
     alive = [sum(r() is not None for r in row) for row in refs]
     if sum(count > 0 for count in alive) < CALLS - 1:
         return None
-    line = exam.subject.find(r"\.append\(|\]\s*=|cache|\.add\(", "setup_context", "forward", "backward")
+    line = exam.subject.find(
+        r"\.append\(|\]\s*=|cache|\.add\(", "setup_context", "forward", "backward"
+    )
     return "something outside the call", str(sum(alive)), line

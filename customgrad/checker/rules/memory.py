@@ -1,4 +1,4 @@
-"""CG401 to CG403: tensors that outlive the graph, or that it does not know of."""
+"""CG401 and CG402: tensors that outlive the graph, or that it does not know of."""
 
 import gc
 import weakref
@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import graph, holders, sandbox
+from customgrad.checker import graph, sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.graph import Kept
 from customgrad.checker.report import Finding
@@ -41,17 +41,6 @@ until Python's garbage collector runs; on a GPU that is often too late. The usua
 ctx, a closure or an object on ctx that holds an output or ctx itself.
 """,
     after=("CG401",),
-)
-
-GROWING = Rule(
-    code="CG403",
-    name="growing-state",
-    severity="hazard",
-    summary="Each call leaves tensors behind, on the class or the module: memory grows without end.",
-    explanation="""\
-What forward appends to a list of the class or the module, nothing removes. Keep what belongs to a
-call on its own ctx, by save_for_backward: it is freed with the graph.
-""",
 )
 
 
@@ -88,7 +77,9 @@ def _suspects(exam: Exam) -> list[tuple[Kept, bool]]:
         if k.tensor.dtype == torch.uint8 and k.tensor.numel() == states:
             continue
         if k.role == "intermediate":
-            constant = same is None or same.shape == k.tensor.shape and torch.equal(same, k.tensor)
+            constant = same is None or (
+                same.shape == k.tensor.shape and torch.equal(same, k.tensor)
+            )
             if constant or k.tensor.numel() < 2 or k.name not in left:
                 continue
         elif not floating(k.tensor) or k.tensor.numel() < 2:
@@ -169,7 +160,9 @@ def attribute(exam: Exam) -> Iterator[Finding]:
         where=worst.name,
         cause=f"{worst.name}, an attribute of ctx instead of save_for_backward{place}, is {what}",
         fix=f"ctx.save_for_backward({saved}) instead, and read ctx.saved_tensors in backward",
-        method="setup_context" if exam.subject.find(rf"\bctx\.{attr}\b", "setup_context") else "forward",
+        method="setup_context"
+        if exam.subject.find(rf"\bctx\.{attr}\b", "setup_context")
+        else "forward",
         body=CYCLE_SCRIPT if cycle else CTX_SCRIPT,
     )
 
@@ -195,29 +188,4 @@ def cycle(exam: Exam) -> Iterator[Finding]:
         "until the garbage collector runs",
         fix="keep on ctx nothing that holds an output or ctx itself: save tensors by save_for_backward",
         body=CYCLE_SCRIPT,
-    )
-
-
-@GROWING.finder
-def growing(exam: Exam) -> Iterator[Finding]:
-    """Yield a container that holds more tensors after each call."""
-    found = holders.growing(exam)
-    if found is None:
-        return
-    name, counts, line = found
-    yield exam.finding(
-        GROWING,
-        f"memory grows with every call: {name} keeps the tensors of each, a leak",
-        did=f"{exam.subject.called} and backward {holders.CALLS} times, everything deleted, gc.collect()",
-        got=f"{counts} tensors still alive",
-        expected="0, or a number that does not grow",
-        where=name,
-        cause=f"{name}, global to all calls (class or module), grows with every call{line} and is never emptied",
-        fix="keep what belongs to one call on its ctx, by save_for_backward; it is freed with the graph",
-        method="forward",
-        body=(
-            "import gc, weakref\nrefs = []\nfor _ in range(5):\n    out = {call}\n"
-            "    out = out[0] if isinstance(out, tuple) else out\n    out.sum().backward()\n    del out\ngc.collect()\n"
-            "print('tensors alive:', sum(isinstance(o, torch.Tensor) for o in gc.get_objects()), 'after 5 calls')"
-        ),
     )

@@ -82,7 +82,11 @@ def _cause(exam: Exam) -> tuple[str, str]:
     if line := graph.line_of(exam, CUTS[1:], "backward"):
         return line, f"compute this with torch, on saved inputs and outputs{once}"
     if held:
-        pattern = r"ctx\.\w+\s*=|save_for_backward" if not on_ctx else rf"{names.split(',')[0].split('[')[0]}\s*="
+        pattern = (
+            r"ctx\.\w+\s*=|save_for_backward"
+            if not on_ctx
+            else rf"{names.split(',')[0].split('[')[0]}\s*="
+        )
         place = exam.subject.find(pattern, "setup_context", "forward")
         if all(k.role == "detached" for k in held):
             return (
@@ -181,7 +185,11 @@ def once(exam: Exam) -> Iterator[Finding]:
         got=outcome.words or "a gradient without a graph",
         expected="a second derivative",
         cause=f"{declared or 'what is raised'} in {place}"
-        + (": silent where the cotangent needs no gradient, so a gradient penalty loses a term" if silent else ""),
+        + (
+            ": silent where the cotangent needs no gradient, so a gradient penalty loses a term"
+            if silent
+            else ""
+        ),
         fix="for an error in every case, declare it with customgrad.once_differentiable"
         if silent
         else "compute backward with torch, on saved inputs and outputs, if a second derivative is wanted",
