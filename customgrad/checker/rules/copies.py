@@ -70,6 +70,7 @@ def copy(exam: Exam) -> Iterator[Finding]:
         method="forward",
         body=(
             "def pack(t):\n    own = any(t.data_ptr() == x.data_ptr() for x in {inputs})\n"
-            "    print('saved:', tuple(t.shape), 'an input:', own)\n    return t\nwith torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):\n    out = {call}"
+            "    print('saved:', tuple(t.shape), 'an input:', own)\n    return t\n"
+            "with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):\n    out = {call}"
         ),
     )

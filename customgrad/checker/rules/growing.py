@@ -39,6 +39,6 @@ def growing(exam: Exam) -> Iterator[Finding]:
         body=(
             "import gc, weakref\nrefs = []\nfor _ in range(5):\n    out = {call}\n"
             "    out = out[0] if isinstance(out, tuple) else out\n    out.sum().backward()\n    del out\ngc.collect()\n"
-            "print('tensors alive:', sum(isinstance(o, torch.Tensor) for o in gc.get_objects()), 'after 5 calls')"
+            "print('tensors alive:', sum(type(o) is torch.Tensor for o in gc.get_objects()), 'after 5 calls')"
         ),
     )

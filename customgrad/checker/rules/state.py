@@ -140,7 +140,7 @@ def state(exam: Exam) -> Iterator[Finding]:
     held = [n for n, c in holders.counts(exam).items() if c]
     name = held[0].split(".")[-1] if held else ""
     line = exam.subject.find(
-        rf"\b{name}\b" if name else r"global |cls\.|random|time", "forward", "setup_context"
+        rf"\b{name}\b" if name else r"[-+*/]=|global |cls\.|random|time", "forward", "setup_context"
     )
     yield exam.finding(
         STATE,
