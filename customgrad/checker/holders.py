@@ -81,18 +81,13 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
     """Return the name of what grows from call to call, how it grew, and the line; None if nothing does."""
     grown = [counts(exam)]
     refs: list[list[Any]] = []
+    kinds = (torch.Tensor, torch.autograd.function.BackwardCFunction)
 
     def call(k: int) -> None:
         run = exam.run(exam.base.changed(lambda t: t * (1 - k / 64), ""))
         run.gradients(retain_graph=False)
         held = [*run.leaves, *run.args, *run.outputs, *graph.nodes(run)]
-        refs.append(
-            [
-                weakref.ref(t)
-                for t in held
-                if hasattr(t, "__weakref__") or isinstance(t, torch.Tensor)
-            ]
-        )
+        refs.append([weakref.ref(t) for t in held if isinstance(t, kinds)])
 
     for k in range(CALLS):
         if not sandbox.attempt(functools.partial(call, k)).ok:
@@ -107,9 +102,10 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
     ]
     if more:
         name = more[0]
+        short = name.split(".")[-1]
         line = exam.subject.find(
-            rf"\b{name.split('.')[-1]}\b", "setup_context", "forward", "backward"
-        )
+            rf"\b{short}\b.*(append|add|\]\s*=)", "setup_context", "forward", "backward"
+        ) or exam.subject.find(rf"\b{short}\b", "setup_context", "forward", "backward")
         return name, f"{grown[0].get(name, 0)}, {grown[1][name]}, then {grown[2][name]}", line
     gc.collect()
     alive = [sum(r() is not None for r in row) for row in refs]

@@ -136,7 +136,7 @@ def magnitudes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
     yield sample.changed(lambda t: 0.01 * t + 20, "a large offset on a small spread")
 
 
-def sizes(sample: Sample, targets: Sequence[int] = (1, 2, 3, 5, 8, 17, 33, 70)) -> Iterator[Sample]:
+def sizes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
     """Yield variants in which a dimension is scaled everywhere that its size appears.
 
     Values are repeated, and those that need a gradient made distinct by a few per cent.

@@ -67,7 +67,7 @@ out = out[0] if isinstance(out, tuple) else out
 u = torch.ones_like(out)
 grads = torch.autograd.grad(out, {inputs}, u, create_graph=True, allow_unused=True)
 print("the gradients have a graph:", [None if g is None else g.requires_grad for g in grads])
-print(torch.autograd.gradgradcheck(lambda *x: {name}({args}), {inputs}, raise_exception=False))
+print(torch.autograd.gradgradcheck(lambda *_: {call}, {inputs}, raise_exception=False))
 """
 
 
