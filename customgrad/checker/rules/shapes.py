@@ -40,6 +40,7 @@ gradients to the input's own shape.
 """,
 )
 
+
 def broken(exam: Exam, sample: Sample) -> sandbox.Outcome | None:
     """Return what backward raises on inputs that forward takes; the value, if any, is a NaN's owner."""
     if not exam.accepts(sample):
