@@ -9,11 +9,11 @@ import torch
 
 from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam, Run
-from customgrad.checker.samples import Sample, mapped
+from customgrad.checker.samples import Sample, flat, mapped
 
 __all__ = [
     "ALL_OUTPUTS",
-    "conjugated",
+    "batches",
     "different",
     "filled",
     "layouts",
@@ -153,26 +153,49 @@ def sizes(sample: Sample) -> list[int]:
     return list(dict.fromkeys(n for n in found if n > 1))
 
 
-def resized(sample: Sample, size: int, to: int, *, first: bool = False) -> Sample:
-    """Return a sample in which every dimension of one size has another, smaller size.
-
-    Args:
-        sample: the inputs.
-        size: the size to be replaced, in tensors that need no gradient as well.
-        to: the new size.
-        first: replace it in the first dimension only.
-    """
+def resized(sample: Sample, size: int, to: int) -> Sample:
+    """Return a sample in which every dimension of one size, of any tensor, has another, smaller size."""
 
     def cut(t: torch.Tensor) -> torch.Tensor:
-        for d in range(min(t.dim(), 1) if first else t.dim()):
+        for d in range(t.dim()):
             if t.shape[d] == size:
                 t = t.narrow(d, 0, to)
         return t.clone()
 
-    where = "the first dimension" if first else "every dimension"
-    return replace(
-        sample,
-        values=tuple(mapped(v, cut) for v in sample.values),
-        label=f"{where} of size {size} made {to}: "
-        + ", ".join(str(tuple(mapped(v, cut).shape)) for v in sample.tensors),
-    )
+    return _cut(sample, cut, f"every dimension of size {size} made {to}")
+
+
+def batches(exam: Exam, sample: Sample, to: int) -> Iterator[Sample]:
+    """Yield samples whose batch has another, smaller size: a first dimension that every output has.
+
+    Args:
+        exam: the run.
+        sample: the inputs.
+        to: the new size.
+    """
+    outputs = exam.run(sample, grad=False).outputs
+    tensors = [t for v in sample.values for t in flat(v)]
+    for size in dict.fromkeys(t.shape[0] for t in tensors if t.dim() and t.shape[0] > to):
+        if any(o.dim() and o.shape[0] != size for o in outputs):
+            continue
+        for least in (1, 2):
+            if least > max(t.dim() for t in tensors):
+                continue
+
+            def cut(t: torch.Tensor, size: int = size, least: int = least) -> torch.Tensor:
+                own = t.dim() >= least and t.shape[0] == size
+                return t.narrow(0, 0, to).clone() if own else t.clone()
+
+            variant = _cut(sample, cut, f"a batch of {to} instead of {size}")
+            made = sandbox.attempt(lambda v=variant: exam.run(v, grad=False).outputs)  # type: ignore[misc]
+            if made.ok and [o.shape for o in made.value] == [
+                (torch.Size((to, *o.shape[1:])) if o.dim() else o.shape) for o in outputs
+            ]:
+                yield variant
+                break
+
+
+def _cut(sample: Sample, cut: Callable[[torch.Tensor], torch.Tensor], words: str) -> Sample:
+    values = tuple(mapped(v, cut) for v in sample.values)
+    shapes = ", ".join(str(tuple(t.shape)) for v in values for t in flat(v))
+    return replace(sample, values=values, label=f"{words}: {shapes}")

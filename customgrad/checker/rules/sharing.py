@@ -80,7 +80,9 @@ def _backward(exam: Exam, run: Run, words: str) -> bool:
     """Fill .grad of the leaves."""
     seeds = [torch.ones_like(t) for t in run.live] if words == "ones" else exam.cotangents(run)
     sandbox.seed(exam.seed + 1)
-    return sandbox.attempt(lambda: torch.autograd.backward(run.live, seeds, retain_graph=True)).ok
+    return sandbox.attempt(
+        lambda: torch.autograd.backward(run.live, seeds, retain_graph=True, inputs=run.leaves)
+    ).ok
 
 
 def _others(exam: Exam, run: Run, names: Sequence[str]) -> list[tuple[str, torch.Tensor]]:
