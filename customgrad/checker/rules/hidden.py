@@ -138,6 +138,11 @@ def _matters(exam: Exam, k: int) -> bool:
 
 
 def _lost(exam: Exam, k: int, words: str, line: str) -> Finding:
+    """Return the finding for the k-th input that needs a gradient."""
+    made = {
+        "as a strided view": "torch.stack([x, x], -1)[..., 0]",
+        "as a transposed view": "x.transpose(0, 1).contiguous().transpose(0, 1)",
+    }.get(words, "x")
     name = exam.named(k)
     flag = "torch.is_grad_enabled()" if "is_grad_enabled" in line else "requires_grad"
     return exam.finding(
@@ -151,10 +156,10 @@ def _lost(exam: Exam, k: int, words: str, line: str) -> Finding:
         where=f"the gradient of {name}",
         cause=f"forward reads {flag}{line}; in forward grad mode is off, so that is False for any copy or reshape that "
         "is no view, and backward then returns None",
-        body="x = {arg}\n{arg} = torch.stack([x, x], -1)[..., 0]\nout = {call}\n"
-        "out = out[0] if isinstance(out, tuple) else out\n"
-        "print('got:', torch.autograd.grad(out.sum(), x, allow_unused=True), 'expected: a gradient')".replace(
+        body=("x = {arg}\n{arg} = " + made + "\nout = {call}\n").replace(
             "{arg}", variables(exam, exam.base)[exam.base.wanted[k]]
-        ),
+        )
+        + "out = out[0] if isinstance(out, tuple) else out\n"
+        "print('got:', torch.autograd.grad(out.sum(), x, allow_unused=True), 'expected: a gradient')",
         fix="decide by ctx.needs_input_grad, which says for each argument whether a gradient is needed",
     )
