@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
@@ -28,6 +29,8 @@ be made of torch operations alone, without branches on values.
     needs_class=True,
 )
 
+SINGLE = "map every input, or expand it (`x.expand(n, *x.shape)`), or write a vmap staticmethod"
+
 
 @VMAP.finder
 def vmap_wrong(exam: Exam) -> Iterator[Finding]:
@@ -36,6 +39,7 @@ def vmap_wrong(exam: Exam) -> Iterator[Finding]:
     batching.settled(exam)
     batch = batching.examples(exam, exam.base)
     refused: tuple[Sample, sandbox.Outcome, str] | None = None
+    torchs: Finding | None = None
     dirty = exam.in_place or bool(exam.subject.find("mark_dirty"))
     for dims in batching.in_dims(exam.base, 9):
         if dirty and any(dims[i] is None for i in exam.base.wanted):
@@ -63,9 +67,15 @@ def vmap_wrong(exam: Exam) -> Iterator[Finding]:
                 refused = refused or (sample, outcome, words)
                 break
             if outcome.value:
-                yield _wrong(exam, sample, words, *outcome.value)
+                found = _wrong(exam, sample, words, *outcome.value)
+                if why := vmapped.upstream(exam, dims, values, outcome.value[2]):
+                    torchs = torchs or replace(found, severity="upstream", cause=why, fix=SINGLE)
+                    break
+                yield found
                 return
-    if refused:
+    if torchs:
+        yield torchs
+    elif refused:
         yield from _refused(exam, *refused)
 
 
