@@ -10,6 +10,7 @@ from customgrad.checker.exam import Exam, Run
 from customgrad.checker.samples import Sample, flat, floating
 
 __all__ = [
+    "comparison",
     "cotangents",
     "generated",
     "has_rule",
@@ -167,3 +168,32 @@ def _first(
         if differ(a.detach(), b):
             return a.detach(), b, name
     return None
+
+
+def comparison(exam: Exam, dims: str, words: str) -> str:
+    """Return the body of a script that shows vmap beside a loop."""
+    lines = f"""\
+dims = {dims}
+args = ({{args}},)
+size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
+rows = [[a if d is None else a.select(d, k) for a, d in zip(args, dims)] for k in range(size)]
+
+
+def first(*args):
+    out = {{name}}(*args)
+    return out[0] if isinstance(out, tuple) else out
+
+
+loop = torch.stack([first(*row) for row in rows])
+"""
+    if words == "torch.vmap":
+        return lines + "print('loop:', loop)\nprint('vmap:', torch.vmap(first, dims)(*args))"
+    lines += "w = torch.randn_like(loop)\nprint('loop:', torch.autograd.grad(loop, {inputs}, w))\n"
+    if words.startswith("the gradient"):
+        return lines + (
+            "print('vmap:', torch.autograd.grad(torch.vmap(first, dims)(*args), {inputs}, w))"
+        )
+    return lines + (
+        f"one = lambda w, *a: torch.func.grad(lambda *t: (first(*t) * w).sum(), {exam.base.wanted})(*a)\n"
+        "print('vmap:', torch.vmap(one, (0, *dims))(w, *args))"
+    )

@@ -97,35 +97,7 @@ def _wrong(
         fix=_fix(exam),
         sample=sample,
         method=method,
-        body=_body(exam, dims, words),
-    )
-
-
-def _body(exam: Exam, dims: str, words: str) -> str:
-    lines = f"""\
-dims = {dims}
-args = ({{args}},)
-size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
-rows = [[a if d is None else a.select(d, k) for a, d in zip(args, dims)] for k in range(size)]
-
-
-def first(*args):
-    out = {{name}}(*args)
-    return out[0] if isinstance(out, tuple) else out
-
-
-loop = torch.stack([first(*row) for row in rows])
-"""
-    if words == "torch.vmap":
-        return lines + "print('loop:', loop)\nprint('vmap:', torch.vmap(first, dims)(*args))"
-    lines += "w = torch.randn_like(loop)\nprint('loop:', torch.autograd.grad(loop, {inputs}, w))\n"
-    if words.startswith("the gradient"):
-        return lines + (
-            "print('vmap:', torch.autograd.grad(torch.vmap(first, dims)(*args), {inputs}, w))"
-        )
-    return lines + (
-        f"one = lambda w, *a: torch.func.grad(lambda *t: (first(*t) * w).sum(), {exam.base.wanted})(*a)\n"
-        "print('vmap:', torch.vmap(one, (0, *dims))(w, *args))"
+        body=vmapped.comparison(exam, dims, words),
     )
 
 
@@ -203,5 +175,5 @@ def _refused(exam: Exam, sample: Sample, outcome: sandbox.Outcome, words: str) -
         fix=fix,
         sample=sample,
         method="vmap" if own_rule(exam) else "forward",
-        body=_body(exam, dims, words),
+        body=vmapped.comparison(exam, dims, words),
     )
