@@ -7,9 +7,20 @@ import torch
 
 from customgrad.checker.batching import Dims, differ
 from customgrad.checker.exam import Exam, Run
-from customgrad.checker.samples import Sample, flat
+from customgrad.checker.samples import Sample, flat, floating
 
-__all__ = ["cotangents", "generated", "has_rule", "inner", "loop", "mapped", "outer", "own_rule"]
+__all__ = [
+    "comparison",
+    "cotangents",
+    "generated",
+    "has_rule",
+    "inner",
+    "loop",
+    "mapped",
+    "outer",
+    "own_rule",
+    "upstream",
+]
 
 Slopes = tuple[list[int], list[torch.Tensor], list[torch.Tensor]]
 """Which outputs have a gradient, their cotangents, and the gradients, examples first."""
@@ -31,6 +42,25 @@ def own_rule(exam: Exam) -> bool:
     """Whether the Function has a vmap staticmethod."""
     function = exam.subject.function
     return function is not None and function.vmap is not torch.autograd.Function.vmap
+
+
+def upstream(exam: Exam, dims: Dims, values: list[torch.Tensor], name: str) -> str:
+    """Name torch's own fault, where it explains a wrong gradient under a rule that torch made.
+
+    An output that does not depend on what is mapped has no batch; for an input without batch, torch
+    then runs backward once for each example with the sum of all cotangents: the gradient comes out
+    as many times too large as there are examples.
+    """
+    inputs = {
+        f"gradient of {exam.named(k)}" for k, i in enumerate(exam.base.wanted) if dims[i] is None
+    }
+    same = any(floating(v) and bool((v == v[:1]).all()) for v in values)
+    if own_rule(exam) or name not in inputs or not same:
+        return ""
+    return (
+        "torch's generated vmap rule counts the cotangent of an output that does not depend on the mapped inputs "
+        "once for each example; torch's own fault, seen on 2.13.0, no issue known"
+    )
 
 
 def cotangents(run: Run, k: int) -> list[torch.Tensor]:
@@ -138,3 +168,32 @@ def _first(
         if differ(a.detach(), b):
             return a.detach(), b, name
     return None
+
+
+def comparison(exam: Exam, dims: str, words: str) -> str:
+    """Return the body of a script that shows vmap beside a loop."""
+    lines = f"""\
+dims = {dims}
+args = ({{args}},)
+size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
+rows = [[a if d is None else a.select(d, k) for a, d in zip(args, dims)] for k in range(size)]
+
+
+def first(*args):
+    out = {{name}}(*args)
+    return out[0] if isinstance(out, tuple) else out
+
+
+loop = torch.stack([first(*row) for row in rows])
+"""
+    if words == "torch.vmap":
+        return lines + "print('loop:', loop)\nprint('vmap:', torch.vmap(first, dims)(*args))"
+    lines += "w = torch.randn_like(loop)\nprint('loop:', torch.autograd.grad(loop, {inputs}, w))\n"
+    if words.startswith("the gradient"):
+        return lines + (
+            "print('vmap:', torch.autograd.grad(torch.vmap(first, dims)(*args), {inputs}, w))"
+        )
+    return lines + (
+        f"one = lambda w, *a: torch.func.grad(lambda *t: (first(*t) * w).sum(), {exam.base.wanted})(*a)\n"
+        "print('vmap:', torch.vmap(one, (0, *dims))(w, *args))"
+    )

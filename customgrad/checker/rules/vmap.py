@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
@@ -28,6 +29,8 @@ be made of torch operations alone, without branches on values.
     needs_class=True,
 )
 
+SINGLE = "map every input, or expand it (`x.expand(n, *x.shape)`), or write a vmap staticmethod"
+
 
 @VMAP.finder
 def vmap_wrong(exam: Exam) -> Iterator[Finding]:
@@ -36,6 +39,7 @@ def vmap_wrong(exam: Exam) -> Iterator[Finding]:
     batching.settled(exam)
     batch = batching.examples(exam, exam.base)
     refused: tuple[Sample, sandbox.Outcome, str] | None = None
+    torchs: Finding | None = None
     dirty = exam.in_place or bool(exam.subject.find("mark_dirty"))
     for dims in batching.in_dims(exam.base, 9):
         if dirty and any(dims[i] is None for i in exam.base.wanted):
@@ -63,9 +67,15 @@ def vmap_wrong(exam: Exam) -> Iterator[Finding]:
                 refused = refused or (sample, outcome, words)
                 break
             if outcome.value:
-                yield _wrong(exam, sample, words, *outcome.value)
+                found = _wrong(exam, sample, words, *outcome.value)
+                if why := vmapped.upstream(exam, dims, values, outcome.value[2]):
+                    torchs = torchs or replace(found, severity="upstream", cause=why, fix=SINGLE)
+                    break
+                yield found
                 return
-    if refused:
+    if torchs:
+        yield torchs
+    elif refused:
         yield from _refused(exam, *refused)
 
 
@@ -87,35 +97,7 @@ def _wrong(
         fix=_fix(exam),
         sample=sample,
         method=method,
-        body=_body(exam, dims, words),
-    )
-
-
-def _body(exam: Exam, dims: str, words: str) -> str:
-    lines = f"""\
-dims = {dims}
-args = ({{args}},)
-size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
-rows = [[a if d is None else a.select(d, k) for a, d in zip(args, dims)] for k in range(size)]
-
-
-def first(*args):
-    out = {{name}}(*args)
-    return out[0] if isinstance(out, tuple) else out
-
-
-loop = torch.stack([first(*row) for row in rows])
-"""
-    if words == "torch.vmap":
-        return lines + "print('loop:', loop)\nprint('vmap:', torch.vmap(first, dims)(*args))"
-    lines += "w = torch.randn_like(loop)\nprint('loop:', torch.autograd.grad(loop, {inputs}, w))\n"
-    if words.startswith("the gradient"):
-        return lines + (
-            "print('vmap:', torch.autograd.grad(torch.vmap(first, dims)(*args), {inputs}, w))"
-        )
-    return lines + (
-        f"one = lambda w, *a: torch.func.grad(lambda *t: (first(*t) * w).sum(), {exam.base.wanted})(*a)\n"
-        "print('vmap:', torch.vmap(one, (0, *dims))(w, *args))"
+        body=vmapped.comparison(exam, dims, words),
     )
 
 
@@ -193,5 +175,5 @@ def _refused(exam: Exam, sample: Sample, outcome: sandbox.Outcome, words: str) -
         fix=fix,
         sample=sample,
         method="vmap" if own_rule(exam) else "forward",
-        body=_body(exam, dims, words),
+        body=vmapped.comparison(exam, dims, words),
     )
