@@ -9,10 +9,10 @@ import torch
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam
+from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, steady
 
 SUBSET = Rule(
     code="CG701",

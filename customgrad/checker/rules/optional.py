@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam
+from customgrad.checker.layouts import ALL_OUTPUTS
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
-from customgrad.checker.layouts import ALL_OUTPUTS
 
 OPTIONAL = Rule(
     code="CG706",

@@ -6,10 +6,10 @@ import torch
 
 from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam
+from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, seeded, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, seeded, steady
 
 ALONE = Rule(
     code="CG703",
