@@ -88,9 +88,7 @@ def surrogate():
 
     x = torch.tensor([0.25, -1.25, 2.75], dtype=torch.float64)
     for meant in (False, True):
-        report = customgrad.check(
-            RoundSTE, (x,), surrogate=meant, select="CG2"
-        )
+        report = customgrad.check(RoundSTE, (x,), surrogate=meant, select="CG2")
         print(meant, [f.code for f in report.failures])
     for rule in report.not_run[:2]:
         print(rule.code, rule.rule, "not run:", rule.reason)
@@ -104,9 +102,7 @@ def silenced():
 
     report = customgrad.check(Clipped, sample_inputs, select="CG202")
     print([f.code for f in report.failures])
-    report = customgrad.check(
-        Clipped, sample_inputs, select="CG1,CG202", ignore="CG202"
-    )
+    report = customgrad.check(Clipped, sample_inputs, select="CG1,CG202", ignore="CG202")
     print([f.code for f in report.failures])
     # --8<-- [end:silenced]
 
