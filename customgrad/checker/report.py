@@ -12,7 +12,7 @@ __all__ = ["SEVERITIES", "CheckFailed", "Finding", "NotRun", "Report"]
 SEVERITIES = ("bug", "hazard", "missing", "upstream")
 """A wrong number · wrong or leaking under stated conditions · a capability that raises · torch's own limit."""
 FAILING = ("bug", "hazard")
-MARKS = {"bug": "× bug", "hazard": "! hazard", "missing": "- missing", "upstream": "^ upstream"}
+MARKS = {"bug": "× bug", "hazard": "! hazard", "missing": "~ missing", "upstream": "^ upstream"}
 """Each severity with a shape of its own, so that nothing hangs on colour alone."""
 WIDTH = 88
 """Columns of a line, at most."""
@@ -233,6 +233,6 @@ def coloured(text: str) -> Any:
     told.highlight_regex(r"(?m)^(customgrad check |\S+::).*$", "bold")
     told.highlight_regex(r"(?m)^(  CG\d+  )?× bug.*$", "bold red")
     told.highlight_regex(r"(?m)^(  CG\d+  )?! hazard.*$", "bold yellow")
-    told.highlight_regex(r"(?m)^(  CG\d+  )?[-^] (missing|upstream).*$", "bold cyan")
+    told.highlight_regex(r"(?m)^(  CG\d+  )?[~^] (missing|upstream).*$", "bold cyan")
     told.highlight_regex(r"(?m)^  (did|with|got|expected|where|why|at|fix|more)  ", "dim")
     return told

@@ -114,7 +114,7 @@ def test_more_on_demand():
         finding(), finding("missing", "CG601", rule="no-vmap"), facts={"silenced": ["CG310"]}
     )
     text = told.text(quiet=True, not_run=True, script=True)
-    assert "- missing · CG601 no-vmap" in text
+    assert "~ missing · CG601 no-vmap" in text
     assert "\n  CG202 nonlinear-cotangent: the gradient is a surrogate" in text
     assert "\n  Without customgrad:\n\n    import torch\n\n    print(1)" in text
     assert "silenced by a comment: CG310" in text

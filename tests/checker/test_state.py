@@ -268,7 +268,7 @@ def test_it_works_off_the_main_thread(quick):
     thread.start()
     thread.join(60)
     assert not thread.is_alive()
-    assert next(f.code for f in found[0].failures) == "CG201"
+    assert found[0].failures[0].code == "CG201"
     assert "TimeUp" in found[1].failures[0].message
 
 

@@ -87,9 +87,12 @@ def surrogate():
     from customgrad.functions import RoundSTE
 
     x = torch.tensor([0.25, -1.25, 2.75], dtype=torch.float64)
-    for meant in (False, True):
-        report = customgrad.check(RoundSTE, (x,), surrogate=meant, select="CG2")
-        print(meant, [f.code for f in report.failures])
+    options = {"select": "CG2"}
+    report = customgrad.check(RoundSTE, (x,), **options)
+    print([f.code for f in report.failures])
+    options["surrogate"] = True
+    report = customgrad.check(RoundSTE, (x,), **options)
+    print([f.code for f in report.failures])
     for rule in report.not_run[:2]:
         print(rule.code, rule.rule, "not run:", rule.reason)
     # --8<-- [end:surrogate]
@@ -100,9 +103,11 @@ def silenced():
     import customgrad
     from customgrad.lessons.check.index import Clipped, sample_inputs
 
-    report = customgrad.check(Clipped, sample_inputs, select="CG202")
+    options = {"select": "CG1,CG202"}
+    report = customgrad.check(Clipped, sample_inputs, **options)
     print([f.code for f in report.failures])
-    report = customgrad.check(Clipped, sample_inputs, select="CG1,CG202", ignore="CG202")
+    options["ignore"] = "CG202"
+    report = customgrad.check(Clipped, sample_inputs, **options)
     print([f.code for f in report.failures])
     # --8<-- [end:silenced]
 
