@@ -19,7 +19,7 @@ COMPILE = Rule(
     explanation="""\
 The Function is compiled with backend="aot_eager" and fullgraph=True, which needs no C++ compiler, and
 its values and gradients are compared with eager. What Dynamo cannot trace (NumPy calls on data,
-branches on values, a jvp) is refused; without fullgraph it runs eagerly.
+branches on values, a jvp) is refused; torch.compiler.disable keeps it out of the graph.
 """,
     after=("CG951",),
     compiles=True,
@@ -49,6 +49,8 @@ def compile_wrong(exam: Exam) -> Iterator[Finding]:
         reason = _reason(outcome)
         jvp = "custom jvp" in str(outcome.error)
         place = exam.subject.quoted(outcome.line(*exam.subject.files)) or _quoted(outcome.error)
+        if not place and re.search(r"data-dependent|nbacked", str(outcome.error)):
+            place = exam.subject.find(r"\.item\(|\.tolist\(|\b(float|int|bool)\(|^\s*(if|while)\b")
         yield exam.finding(
             COMPILE,
             "torch.compile(fullgraph=True) refuses it"
@@ -59,8 +61,10 @@ def compile_wrong(exam: Exam) -> Iterator[Finding]:
             cause="Dynamo does not trace a Function that defines jvp"
             if jvp
             else f"{reason}{place}",
-            fix="without fullgraph=True it runs eagerly there"
-            + (", and right; or leave jvp out" if jvp else ""),
+            fix="leave jvp out, or wrap the call in torch.compiler.disable and leave out fullgraph=True"
+            if jvp
+            else "stay with tensors (no Python numbers from their values), or wrap the call in torch.compiler.disable "
+            "and leave out fullgraph=True",
             method="forward",
             body=body,
         )
