@@ -85,6 +85,8 @@ def compare(
     if exam.shaky(sample, [k for k, t in enumerate(outputs) if t.requires_grad]):
         raise NotJudged("forward is ill-conditioned there")
     live = [k for k, t in enumerate(outputs) if t.requires_grad]
+    if not sum(t.numel() for t in run.live):
+        raise NotJudged("the output is empty")
     cotangents, numbers = rows(exam, run, most)
     got = torch.stack([gradient(run, c) for c in cotangents])
     seeds = torch.stack([numeric.real(c) for c in cotangents])

@@ -9,7 +9,7 @@ from customgrad.checker import numeric, sandbox, variants
 from customgrad.checker.exam import MOST, Exam
 from customgrad.checker.jacobian import Comparison, compare, suspicious
 from customgrad.checker.report import Finding
-from customgrad.checker.rule import NotJudged, Rule
+from customgrad.checker.rule import Rule
 from customgrad.checker.rules.gradient import told
 from customgrad.checker.samples import Sample
 
@@ -82,10 +82,8 @@ def search(
         if key in seen or not sample.size or not exam.accepts(sample):
             continue
         seen.add(key)
-        outcome = sandbox.attempt(functools.partial(_compared, exam, sample))
+        outcome = sandbox.attempt(functools.partial(_backward, exam, sample))
         if not outcome.ok:
-            if isinstance(outcome.error, NotJudged):
-                continue
             yield exam.finding(
                 rule,
                 f"backward raised {outcome.words}, where forward did not",
@@ -98,8 +96,9 @@ def search(
                 body="out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.sum().backward()",
             )
             return
-        judged += 1
-        found = outcome.value
+        compared = sandbox.attempt(functools.partial(_compared, exam, sample))
+        judged += compared.ok
+        found = compared.value
         if found is not None and found.wrong:
             yield told(
                 exam,
@@ -111,6 +110,12 @@ def search(
             )
             return
     exam.require(judged > 0, "forward took none of the variants")
+
+
+def _backward(exam: Exam, sample: Sample) -> None:
+    """Run forward and backward once."""
+    run = exam.run(sample)
+    run.gradients(exam.cotangents(run))
 
 
 def _compared(exam: Exam, sample: Sample) -> Comparison | None:
