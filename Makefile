@@ -16,6 +16,8 @@ ALL = $(VENV)/installed-dev
 # pymdownx, mkdocs and pytest read files as UTF-8, whatever the system's locale is.
 export PYTHONUTF8 = 1
 export NO_MKDOCS_2_WARNING = 1
+# Nothing is compiled when it is installed: a shell that forbids it would have every process compile all of torch.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help serve test site outputs bench check clean chosen
 

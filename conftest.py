@@ -21,16 +21,45 @@ __all__ = [
 ]
 
 
+FIRST = (
+    "tests/browser/test_published.py",  # executes the examples
+    "tests/functions/test_catalogue.py",  # tries what works with what
+    "tests/browser",  # shows the executed examples
+    "tests/test_harness.py",
+    "tests/benchmarks/test_benchmarks.py",
+    "tests/test_collector.py",
+    "tests/test_hooks.py",
+    "docs/reference/checks.md",
+    "tests/test_examples.py",
+    "tests/test_preview.py",
+)
+"""What runs longest for the number of its tests: begun last, it would leave the other workers idle at the end."""
+
+
+def scope(nodeid: str) -> str:
+    """Return the unit that a test belongs to: it stays on one worker, so that nothing is made twice."""
+    path = nodeid.partition("::")[0]
+    if path == "tests/test_generated.py":
+        return "tests/functions/test_catalogue.py"  # takes over what is tried there
+    # The published site is a build of its own: its tests may run beside the others.
+    local = path.startswith("tests/browser/") and not path.endswith("test_published.py")
+    return "tests/browser" if local else path
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep a file on one worker, and all that opens one built site, so that nothing is built twice."""
+    """Give each worker one unit after another: those named above first, then those of the most tests."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByFile(LoadScopeScheduling):
+    class ByUnit(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            path = nodeid.partition("::")[0]
-            # The published site is a build of its own: its tests may run beside the others.
-            local = path.startswith("tests/browser/") and not path.endswith("test_published.py")
-            return "tests/browser" if local else path
+            return scope(nodeid)
 
-    return ByFile(config, log)
+        def _assign_work_unit(self, node: Any) -> None:
+            for unit in FIRST:
+                if unit in self.workqueue:
+                    self.workqueue.move_to_end(unit, last=False)
+                    break
+            super()._assign_work_unit(node)
+
+    return ByUnit(config, log)

@@ -325,7 +325,9 @@ def clean_state() -> Iterator[None]:
         torch.set_printoptions(profile="default", sci_mode=None)
         torch.set_num_threads(threads)
         torch.set_anomaly_enabled(False)
-        torch.use_deterministic_algorithms(False)
+        # Not when nothing is to be undone: it imports all of torch._inductor, which takes longer than torch.
+        if torch.are_deterministic_algorithms_enabled():
+            torch.use_deterministic_algorithms(False)
         torch.set_flush_denormal(False)
 
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:

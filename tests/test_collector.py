@@ -109,6 +109,14 @@ def spaced():
     # --8<-- [end:spaced]
 
 
+def light():
+    # --8<-- [start:light]
+    import sys
+
+    print("torch._inductor" in sys.modules)
+    # --8<-- [end:light]
+
+
 def main_block():
     # --8<-- [start:main_block]
     if __name__ == "__main__":
@@ -122,6 +130,8 @@ PAGES = {
     "right.md": "Text.\n\n" + python("x.py:right", title="A title") + output(SOURCE),
     "main.md": python("x.py:main_block") + output("as a script\n"),
     "clean.md": python("x.py:pollutes") + "\n" + python("x.py:clean") + output(CLEAN),
+    # What a block does not use costs a reader nothing, and a run of a page nothing either.
+    "light.md": python("x.py:light") + output("False\n"),
     "console.md": "<!--console: a.py = customgrad/lessons/x.py:main_block-->\n\n```console\npython a.py\n```\n" + output("as a script\n"),
     "wrong.md": "One.\n\nTwo.\n\n" + python("x.py:main_block") + output("as a module\n"),
     "raises.md": python("x.py:raises"),
@@ -151,6 +161,7 @@ PASS = {
     "writes.md": 2,
     "main.md": 1,
     "clean.md": 2,
+    "light.md": 1,
     "console.md": 1,
 }
 
@@ -238,6 +249,12 @@ def test_a_block_starts_unseeded_and_leaves_the_generators_as_they_were():
     assert torch.initial_seed() == 5
     assert torch.rand(1).item() == torch.rand(1, generator=torch.Generator().manual_seed(5)).item()
     assert random.random() == random.Random(5).random()
+
+
+def test_a_block_does_not_decide_how_the_next_computes():
+    code = "import torch\ntorch.use_deterministic_algorithms(True, warn_only=True)\nprint(1)"
+    assert collector.run_python(code, "docs/a.md:3") == "1\n"
+    assert torch.get_deterministic_debug_mode() == 0
 
 
 def test_the_plugins_own_option_changes_nothing(project):

@@ -134,6 +134,24 @@ def test_another_python_than_that_of_the_environment_is_refused_in_one_line(tmp_
     assert run(PYTHON="./other").returncode == 0, "a variable of the shell asks for nothing"
 
 
+@needs_make
+@pytest.mark.parametrize("target", ["serve", "test", "site", "outputs", "bench", "check"])
+def test_what_is_imported_is_kept_compiled(tmp_path, target):
+    """Nothing is compiled when it is installed, so that otherwise each process would compile torch."""
+    folder = empty_project(tmp_path)
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    for name in ("installed-docs", "installed-dev"):
+        (folder / ".venv" / name).touch()
+    python = folder / ".venv" / "bin" / "python"
+    python.write_text('#!/bin/sh\necho "compiled: ${PYTHONDONTWRITEBYTECODE-kept}"\n')
+    python.chmod(0o755)
+    done = subprocess.run(
+        [MAKE, target], cwd=folder, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True,
+        encoding="utf-8", check=True,
+    )  # fmt: skip
+    assert set(done.stdout.splitlines()) == {"compiled: kept"}
+
+
 def test_a_busy_port_is_one_clear_line():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -85,6 +85,7 @@ class Exam:
         self.in_place = False
         self.found: set[str] = set()
         self.facts: dict[str, Any] = {}
+        self._rounding: dict[tuple[int, ...], tuple[Sample, torch.Tensor | None]] = {}
         first = sandbox.attempt(lambda: self.run(self.given[0]))
         if not first.ok and "in-place operation" in str(first.error):
             self.in_place = True  # such a Function gets a copy of each leaf
@@ -196,14 +197,52 @@ class Exam:
     def slope(self, sample: Sample, direction: torch.Tensor, live: Sequence[int]) -> numeric.Slope:
         """Return forward's one-sided derivatives along a direction."""
         coarse = self.dtype == torch.float32
+        f, at = self.evaluate(sample, live), numeric.real(sample.tensors)
         return numeric.slope(
-            self.evaluate(sample, live),
-            numeric.real(sample.tensors),
+            f,
+            at,
             direction,
             self.epsilon,
             steps=3 if coarse else 5,
             first=0.125 if coarse else 2.0**-5,
+            rounding=self.rounding(sample, live),
         )
+
+    def shaky(self, sample: Sample, live: Sequence[int]) -> bool:
+        """Whether a rounding error of the inputs moves most outputs by far more than that."""
+        moved, here = (
+            self.rounding(sample, live),
+            self.evaluate(sample, live)(numeric.real(sample.tensors)),
+        )
+        if moved is None or here is None or not len(here):
+            return False
+        loose = 1e-8 if self.dtype == torch.float64 else 1e-3
+        return bool((moved > loose * here.abs().max()).float().mean() > 0.5)
+
+    def rounding(self, sample: Sample, live: Sequence[int]) -> torch.Tensor | None:
+        """Return how far forward moves when its inputs move by a rounding error."""
+        key = (id(sample), *live)
+        if key not in self._rounding:
+            f, at = self.evaluate(sample, live), numeric.real(sample.tensors)
+            # The sample is kept beside it, so that its id is not given to another.
+            self._rounding = {key: (sample, self._scatter(f, at))}
+        return self._rounding[key][1]
+
+    def _scatter(
+        self, f: Callable[[torch.Tensor], torch.Tensor | None], at: torch.Tensor
+    ) -> torch.Tensor | None:
+        here = f(at)
+        if here is None:
+            return None
+        generator = torch.Generator().manual_seed(3)
+        moved = torch.zeros_like(here)
+        for _ in range(2):
+            signs = torch.randn(at.shape, generator=generator, dtype=at.dtype).sign()
+            there = f(at * (1 + 4 * self.epsilon * signs))
+            if there is None or there.shape != here.shape:
+                return None
+            moved = torch.maximum(moved, (there - here).abs().nan_to_num(torch.inf))
+        return moved
 
     @functools.cached_property
     def repeatable(self) -> bool:

@@ -37,10 +37,10 @@ class Comparison:
         return self.worst is not None
 
 
-def rows(exam: Exam, sample: Sample, run: Run) -> tuple[list[list[torch.Tensor]], list[int | None]]:
+def rows(exam: Exam, run: Run, most: int) -> tuple[list[list[torch.Tensor]], list[int | None]]:
     """Return cotangents: one element of the outputs at a time, or some and two dense ones."""
     size = numeric.real(run.live).numel()
-    chosen: Sequence[int] = range(size) if size <= MOST else [k * size // MOST for k in range(MOST)]
+    chosen: Sequence[int] = range(size) if size <= most else [k * size // most for k in range(most)]
     made: list[list[torch.Tensor]] = []
     numbers: list[int | None] = []
     for k in chosen:
@@ -48,7 +48,7 @@ def rows(exam: Exam, sample: Sample, run: Run) -> tuple[list[list[torch.Tensor]]
         one[k] = 1.0
         made.append(numeric.unreal(one, run.live))
         numbers.append(k)
-    if size > MOST:
+    if size > most:
         made += [exam.cotangents(run, n) for n in range(2)]
         numbers += [None, None]
     return made, numbers
@@ -56,19 +56,23 @@ def rows(exam: Exam, sample: Sample, run: Run) -> tuple[list[list[torch.Tensor]]
 
 def gradient(run: Run, cotangents: Sequence[torch.Tensor]) -> torch.Tensor:
     """Return the gradients of all leaves as one real vector, zero for None."""
-    grads = run.gradients(cotangents)
+    # Copies: a backward that writes into its cotangent is another rule's business.
+    grads = run.gradients([c.clone() for c in cotangents])
     return numeric.real(
         [torch.zeros_like(x) if g is None else g for x, g in zip(run.leaves, grads, strict=True)]
     )
 
 
-def compare(exam: Exam, sample: Sample, relative: float | None = None) -> Comparison:
+def compare(
+    exam: Exam, sample: Sample, relative: float | None = None, most: int = MOST
+) -> Comparison:
     """Compare backward with finite differences of forward.
 
     Args:
         exam: the run.
         sample: the inputs.
         relative: how far off a slope may be, relatively; by the dtype if not given.
+        most: how many elements are looked at one by one.
 
     Raises:
         NotJudged: where forward is not the same function twice, or nothing could be measured.
@@ -78,8 +82,10 @@ def compare(exam: Exam, sample: Sample, relative: float | None = None) -> Compar
     relative = relative or (1e-5 if exam.dtype == torch.float64 else 2e-2)
     run = exam.run(sample)
     outputs = run.outputs
+    if exam.shaky(sample, [k for k, t in enumerate(outputs) if t.requires_grad]):
+        raise NotJudged("forward is ill-conditioned there")
     live = [k for k, t in enumerate(outputs) if t.requires_grad]
-    cotangents, numbers = rows(exam, sample, run)
+    cotangents, numbers = rows(exam, run, most)
     got = torch.stack([gradient(run, c) for c in cotangents])
     seeds = torch.stack([numeric.real(c) for c in cotangents])
     owner = torch.cat(
@@ -90,11 +96,15 @@ def compare(exam: Exam, sample: Sample, relative: float | None = None) -> Compar
     )
     silent = _silent(exam, sample, run, owner)
     got[:, silent] = torch.nan
+    if bool(got[:, ~silent].isnan().any()):
+        # Zero times an infinite slope: not counted, as long as no cotangent of nonzero elements gives NaN.
+        dense = gradient(run, exam.cotangents(run))
+        got = torch.where(got.isnan() & ~dense.isnan(), torch.inf, got)
     expected = torch.full_like(got, torch.nan)
     single = torch.tensor([n is not None for n in numbers])
     found = Comparison(got, expected, None, "", "", "", False, owner)
     worst = 0.0
-    for column, direction in [*directions(sample), *_together(sample, owner)]:
+    for column, direction in [*directions(sample, most), *_together(sample, owner)]:
         if column is not None and silent[column]:
             continue
         if column is None:
@@ -114,7 +124,12 @@ def compare(exam: Exam, sample: Sample, relative: float | None = None) -> Compar
             + float(middle[middle.isfinite()].abs().max() if bool(middle.isfinite().any()) else 0)
         )
         row = int(far.nan_to_num(0, posinf=1e9).argmax())
-        if float(away[row]) > 0 and (value := float(far[row].nan_to_num(0, posinf=1e9))) > worst:
+        value = float(far[row].nan_to_num(0, posinf=1e9))
+        if (
+            float(away[row]) > 0
+            and value > worst
+            and not _nearby(exam, sample, direction, live, seeds[row], float(predicted[row]))
+        ):
             # A single element says more than a direction does.
             if column is None and found.worst is not None:
                 continue
@@ -132,6 +147,60 @@ def compare(exam: Exam, sample: Sample, relative: float | None = None) -> Compar
     if not bool(expected.isfinite().any()) and found.worst is None:
         raise NotJudged("forward could not be evaluated beside these inputs")
     return found
+
+
+def suspicious(exam: Exam, sample: Sample, relative: float) -> bool:
+    """Whether an elementwise gradient looks wrong: all elements at once, one direction an input."""
+    run = exam.run(sample)
+    grads = run.gradients()
+    size = sample.tensors[0].numel()
+    for k, grad in enumerate(grads):
+        direction = torch.zeros(sample.size, dtype=torch.float64)
+        direction[k * size : (k + 1) * size] = 1
+        slope = exam.slope(sample, direction, [0])
+        got = torch.zeros(size, dtype=torch.float64) if grad is None else numeric.real([grad])
+        if slope.left.shape != got.shape:
+            return True
+        finite = slope.middle[slope.middle.isfinite()]
+        scale = float(finite.abs().max()) if len(finite) else 1e-9
+        if bool((slope.outside(got, relative, scale) > 0).any()):
+            return True
+    return False
+
+
+def _nearby(
+    exam: Exam,
+    sample: Sample,
+    direction: torch.Tensor,
+    live: Sequence[int],
+    seed: torch.Tensor,
+    got: float,
+) -> bool:
+    """Whether slopes around the point, where there are no ties and kinks, surround this one.
+
+    A gradient where there is none is an element of their convex hull (Clarke), which is more than
+    the two slopes along one line: the second largest of three equal elements has both of them 0.
+    """
+    generator = torch.Generator().manual_seed(5)
+    found = []
+    for _ in range(48):
+        moved = sample.changed(
+            lambda t: (
+                t
+                + 0.01 * torch.randn(t.shape, generator=generator, dtype=torch.float64).to(t.dtype)
+            ),
+            sample.label,
+        )
+        slope = exam.slope(moved, direction, live)
+        if slope.left.shape == seed.shape:
+            value = float(torch.where(seed != 0, seed * slope.middle, 0.0).sum())
+            if bool(slope.smooth[seed != 0].all()) and abs(value) < float("inf"):
+                found.append(value)
+        if found:
+            room = (max(found) - min(found)) / 4
+            if min(found) - room <= got <= max(found) + room and room > 0.01 * max(map(abs, found)):
+                return True
+    return not found
 
 
 def _silent(exam: Exam, sample: Sample, run: Run, owner: torch.Tensor) -> torch.Tensor:

@@ -77,6 +77,7 @@ def slope(
     epsilon: float,
     steps: int = 5,
     first: float = 2.0**-5,
+    rounding: torch.Tensor | None = None,
 ) -> Slope:
     """Return the one-sided derivatives of `f` at a point along a direction.
 
@@ -87,6 +88,7 @@ def slope(
         epsilon: the relative rounding error of `f`.
         steps: how many step sizes.
         first: the largest step, for coordinates of about one.
+        rounding: how far values of `f` were seen to scatter, if that is known.
     """
     moved = direction != 0
     size = at[moved].abs().clamp(max=1.0)
@@ -111,13 +113,19 @@ def slope(
         unknown = torch.full_like(here if here is not None else at, torch.nan)
         return Slope(unknown, unknown, torch.full_like(unknown, torch.inf))
     noise = epsilon * (here.abs() + float(here.abs().max() if here.numel() else 0)) / (h * RATIO)
-    (left, left_error), (right, right_error) = (_extrapolated(rows) for rows in sides)
+    if rounding is not None and rounding.shape == here.shape:
+        noise = noise + 2 * rounding / (h * RATIO)
+    (left, left_error), (right, right_error) = (_extrapolated(rows, noise) for rows in sides)
     return Slope(left, right, torch.maximum(left_error, right_error) + 4 * noise)
 
 
-def _extrapolated(rows: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+def _extrapolated(
+    rows: list[torch.Tensor], noise: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Return Ridders' best value of each element and its error; one-sided: errors h, h², h³."""
     best, error = rows[-1], torch.full_like(rows[-1], torch.inf)
+    spread = (rows[-1] - rows[-2]).abs()
+    nearest = (RATIO * rows[-1] - rows[-2]) / (RATIO - 1)
     table = rows
     power = RATIO
     while len(table) > 1:
@@ -127,4 +135,6 @@ def _extrapolated(rows: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]
             better = off < error
             best, error = torch.where(better, new, best), torch.where(better, off, error)
         table, power = finer, power * RATIO
-    return best, error
+    # Larger steps may cross a jump and agree by accident; the smallest two must bear it out.
+    unsure = (best - nearest).abs() > spread / 2 + 8 * noise
+    return best, torch.where(unsure, torch.inf, error)

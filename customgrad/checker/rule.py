@@ -41,7 +41,7 @@ class Rule:
     """Starts torch.compile, which takes seconds."""
     slow: bool = False
     """Left out by `fast`."""
-    seconds: float = 10.0
+    seconds: float = 30.0
     find: Find | None = field(default=None, repr=False)
 
     def finder(self, find: Find) -> Find:

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["Outcome", "TimeUp", "attempt", "limited", "restored", "seed"]
+__all__ = ["Outcome", "TimeUp", "attempt", "limited", "restored", "seed", "uninterrupted"]
 
 
 class TimeUp(BaseException):
@@ -95,7 +95,21 @@ def limited(seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
-def attempt(step: Callable[[], Any], seconds: float = 10.0) -> Outcome:
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold the time limit back: an import that it stopped half way would leave a broken module behind."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def attempt(step: Callable[[], Any], seconds: float = 30.0) -> Outcome:
     """Run a step, and keep what it raises, an exit included; only Ctrl-C passes."""
     try:
         with limited(seconds):
@@ -108,7 +122,10 @@ def attempt(step: Callable[[], Any], seconds: float = 10.0) -> Outcome:
 
 def seed(number: int) -> None:
     """Start torch's, NumPy's and Python's random numbers anew."""
-    torch.manual_seed(number)
+    # torch.manual_seed formats a traceback at every call, in case CUDA is started later.
+    torch.default_generator.manual_seed(number)
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(number)
     random.seed(number)
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(number % 2**32)

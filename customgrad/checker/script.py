@@ -9,7 +9,10 @@ from customgrad.checker.samples import Sample
 if TYPE_CHECKING:
     from customgrad.checker.exam import Exam
 
-__all__ = ["literal", "script"]
+__all__ = ["OUTPUT", "literal", "script", "spied", "variables"]
+
+OUTPUT = "out = {call}\nout = out[0] if isinstance(out, tuple) else out\n"
+"""The lines of a script that call the subject and take its first output."""
 
 
 def literal(value: Any) -> str:
@@ -25,13 +28,20 @@ def literal(value: Any) -> str:
             text = f"torch.empty({tuple(plain.shape)}, dtype={plain.dtype})"
         return text
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        items = ", ".join(literal(v) for v in value)
+        items = ", ".join(_item(v) for v in value)
         if isinstance(value, list):
             return f"[{items}]"
         return f"({items},)" if len(value) == 1 else f"({items})"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k!r}: {literal(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{k!r}: {_item(v)}" for k, v in value.items()) + "}"
     return repr(value)
+
+
+def _item(value: Any) -> str:
+    """Return an expression for what stands in a container; it says itself that it needs a gradient."""
+    text = literal(value)
+    needs = isinstance(value, torch.Tensor) and value.requires_grad and text.endswith(")")
+    return text[:-1] + ", requires_grad=True)" if needs else text
 
 
 def variables(exam: "Exam", sample: Sample) -> list[str]:
@@ -47,7 +57,7 @@ def script(exam: "Exam", sample: Sample, body: str) -> str:
     """Return a script: imports, the inputs, then the body.
 
     In the body, `{call}` is the call, `{inputs}` the inputs that need gradients (a tuple),
-    `{args}` the arguments, and `{name}` how the subject is called.
+    `{args}` the arguments, `{name}` how the subject is called, and `{class}` its name.
     """
     names = variables(exam, sample)
     lines = ["import torch", exam.subject.source(), ""]
@@ -64,4 +74,23 @@ def script(exam: "Exam", sample: Sample, body: str) -> str:
     filled = body.replace("{call}", f"{exam.subject.called}({', '.join(passed)})")
     filled = filled.replace("{inputs}", f"({', '.join(wanted)},)")
     filled = filled.replace("{args}", ", ".join(passed)).replace("{name}", exam.subject.called)
+    filled = filled.replace("{class}", exam.subject.name)
     return "\n".join([*lines, "", filled.strip("\n"), ""])
+
+
+def spied(body: str) -> str:
+    """Return a script's body that looks at what backward returns."""
+    return (
+        "shapes, dtypes = {}, {}\n"
+        "class Spy({class}):\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, *cotangents):\n"
+        "        returned = {class}.backward(ctx, *cotangents)\n"
+        "        for i, g in enumerate(returned if isinstance(returned, tuple) else (returned,)):\n"
+        "            if g is not None:\n"
+        "                shapes[i], dtypes[i] = tuple(g.shape), g.dtype\n"
+        "        return returned\n"
+        "out = Spy.apply({args})\n"
+        "out = out[0] if isinstance(out, tuple) else out\n"
+        f"out.backward(torch.randn_like(out))\n{body}"
+    )

@@ -16,6 +16,10 @@ from customgrad.checker.subject import Subject
 __all__ = ["borders", "filled", "magnitudes", "sizes", "ties"]
 
 
+IN_ONE = ("negative numbers", "positive numbers of about 10")
+"""Of the magnitudes, those that one input gets alone where others depend on it."""
+
+
 def filled(sample: Sample, values: Sequence[float], label: str, only: int | None = None) -> Sample:
     """Return a variant whose inputs run through these values, each in its own shape.
 
@@ -86,17 +90,17 @@ def borders(sample: Sample, subject: Subject) -> Iterator[Sample]:
             if abs(float(text)) <= 100:
                 numbers |= {float(text), -float(text)}
     constants = sorted(numbers)[:24]
-    for only in (None, *sample.wanted) if len(sample.wanted) > 1 else (None,):
+    several = len(sample.wanted) > 1
+    for only in (None, *sample.wanted) if several else (None,):
         where = "" if only is None else " in one input"
         yield filled(sample, [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0], f"whole numbers{where}", only)
-        yield filled(sample, [1.0, 2.0, 3.0, 4.0, 5.0], f"positive whole numbers{where}", only)
-        yield filled(sample, constants, f"the constants of forward{where}", only)
-        for start in range(0, len(constants), max(1, sample.size)):
-            if start:
-                part = constants[start:] + constants[:start]
-                yield filled(sample, part, f"the constants of forward{where}", only)
         yield filled(sample, [0.0], f"zeros{where}", only)
-        yield filled(sample, [0.0, 0.7, -1.3, 0.4, -0.6, 1.9], f"a zero among others{where}", only)
+        if only is not None:
+            continue
+        yield filled(sample, [1.0, 2.0, 3.0, 4.0, 5.0], "positive whole numbers")
+        for start in range(0, len(constants), max(1, sample.size)):
+            yield filled(sample, constants[start:] + constants[:start], "the constants of forward")
+        yield filled(sample, [0.0, 0.7, -1.3, 0.4, -0.6, 1.9], "a zero among others")
 
 
 def magnitudes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
@@ -122,7 +126,7 @@ def magnitudes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
         }
     for label, values in rows.items():
         yield filled(sample, values, label)
-        if len(sample.wanted) > 1:
+        if len(sample.wanted) > 1 and (elementwise or label in IN_ONE):
             for only in sample.wanted:
                 yield filled(sample, values, f"{label} in one input", only)
     yield sample.changed(lambda t: -t, "the negative of the inputs")
@@ -132,11 +136,12 @@ def magnitudes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
     yield sample.changed(lambda t: 0.01 * t + 20, "a large offset on a small spread")
 
 
-def sizes(sample: Sample, targets: Sequence[int] = (1, 2, 3, 5, 8, 17, 33, 70)) -> Iterator[Sample]:
+def sizes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
     """Yield variants in which a dimension is scaled everywhere that its size appears.
 
     Values are repeated, and those that need a gradient made distinct by a few per cent.
     """
+    targets = (1, 2, 3, 5, 8, 17, 33, 70) if elementwise else (1, 2, 3, 5, 17, 33)
     symbols = sorted(
         {n for v in sample.values if isinstance(v, torch.Tensor) for n in v.shape if n}
     )

@@ -12,6 +12,15 @@ OPERATIONS = {o.name: o for o in reversed(catalogue.OPERATIONS)}
 BYTES = [bar for bar in bars.bars() if bar["quantity"] != "time"]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Bytes do not depend on threads; several, beside another worker, spend most of their time waiting."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def test_every_operation_was_measured_in_every_case():
     assert list(REPORTS) == list(dict.fromkeys(o.name for o in catalogue.OPERATIONS))
     assert {p.stem for p in run.RESULTS.iterdir()} == set(REPORTS)

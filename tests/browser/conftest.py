@@ -41,9 +41,22 @@ class Site:
         return sorted("" if p == "." else f"{p}/" for p in found)
 
 
-def build(target, environment):
-    """Build the site strictly, as `make site` does."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(target)]
+@pytest.fixture(scope="session")
+def executed(tmp_path_factory):
+    """Return the folder in which the workers of one run keep what the examples have printed and drawn."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "executed"
+
+
+def build(target, environment, *command):
+    """Build the site strictly, as `make site` does, or with another `mkdocs`."""
+    command = [
+        *(command or (sys.executable, "-m", "mkdocs")),
+        "build",
+        "--strict",
+        "--site-dir",
+        str(target),
+    ]
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )
@@ -78,23 +91,32 @@ def without_addresses():
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory, served):
-    """Return the site as anybody builds it, zipped, unpacked and served under a sub-path."""
+def site(tmp_path_factory, served, executed):
+    """Return the site as anybody builds it, zipped, unpacked and served under a sub-path.
+
+    Where the published site was built before, its examples are not executed a second time.
+    """
     folder = tmp_path_factory.mktemp("site")
-    build(folder / "built", without_addresses())
+    again = Path(__file__).with_name("again.py")
+    build(folder / "built", without_addresses(), sys.executable, str(again), str(executed))
     archive = shutil.make_archive(str(folder / "site"), "zip", folder / "built")
     shutil.unpack_archive(archive, folder / "root" / "some" / "path")
     return Site(folder / "root" / "some" / "path", served(folder / "root") + "some/path/")
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory, served):
+def published(tmp_path_factory, served, executed):
     """Return the site as the workflow builds it, with the address of a repository."""
     folder = tmp_path_factory.mktemp("published")
     build(
         folder / "name",
         without_addresses() | {"GITHUB_REPOSITORY": "owner/name", "GITHUB_SHA": "0123456789" * 4},
     )
+    # A build executes the examples, and keeps what came out for a preview. In place at once, or not at all.
+    (folder / "executed").mkdir()
+    for path in (ROOT / "examples").glob("*.py"):
+        shutil.copy(ROOT / ".cache" / "examples" / f"{path.stem}.json", folder / "executed")
+    (folder / "executed").rename(executed)
     return Site(folder / "name", served(folder) + "name/")
 
 

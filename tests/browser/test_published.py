@@ -1,9 +1,14 @@
 """The site as the workflow publishes it, with a repository's address: every page opened once, in dark."""
 
+import html
+import shutil
+from pathlib import Path
+
 import pytest
+from again import taking_over
 from visits import ADDRESSES, Window, serious, unreadable
 
-from sitetools import pages
+from sitetools import notebooks, pages
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +59,27 @@ def test_the_published_site_links_to_its_sources(published):
     )
     assert "https://github.com/owner/name/edit/main/examples/custom_relu.py" in example
     assert (pages.ROOT / "examples" / "custom_relu.py").is_file()
+
+
+def test_an_example_is_taken_over_where_nothing_has_changed(published, executed, tmp_path):
+    """The other site shows what this build has executed, and never what it has not."""
+    asked = []
+    run = taking_over(executed, lambda example, _: asked.append(example.path))
+    for source in sorted((pages.ROOT / "examples").glob("*.py")):
+        example = notebooks.read(source, pages.ROOT)
+        run(example, {})
+        assert not asked, "it was not executed again"
+        shown = (published.folder / "examples" / source.stem / "index.html").read_text("utf-8")
+        texts = [
+            output["text"].splitlines()[0]
+            for cell in example.cells
+            for output in cell.get("outputs", [])
+            if output["output_type"] == "stream"
+        ]
+        assert texts
+        assert all(html.escape(text, quote=False) in shown for text in texts)
+        changed = Path(shutil.copy(source, tmp_path))
+        with changed.open("a", encoding="utf-8") as file:
+            file.write("# another line\n")
+        run(notebooks.read(changed, tmp_path), {})
+        assert asked.pop() == changed

@@ -16,17 +16,21 @@ BLOCKS = """language => [...document.querySelectorAll(`.language-${language}.hig
 # backgrounds, in the same size, have the same contrast: the first of them stands for all, and the tokens that
 # it stands for become plain text of their block.
 LOOKS = """() => {
-  const seen = new Set();
+  const numbers = new Map(), looks = new Map([[null, ""]]), seen = new Set();
+  const look = element => {
+    if (!looks.has(element)) {
+      const s = getComputedStyle(element), around = look(element.parentElement);
+      const own = [around, s.color, s.backgroundColor, s.backgroundImage, s.fontSize, s.fontWeight, s.opacity].join();
+      if (!numbers.has(own)) numbers.set(own, numbers.size);
+      looks.set(element, numbers.get(own));
+    }
+    return looks.get(element);
+  };
   for (const element of document.querySelectorAll("body *")) {
     if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
     if (!element.checkVisibility({visibilityProperty: true})) continue;
-    let look = "";
-    for (let e = element; e; e = e.parentElement) {
-      const s = getComputedStyle(e);
-      look += [s.color, s.backgroundColor, s.backgroundImage, s.fontSize, s.fontWeight, s.opacity].join() + "/";
-    }
-    if (!seen.has(look)) element.dataset.look = seen.size;
-    seen.add(look);
+    if (!seen.has(look(element))) element.dataset.look = seen.size;
+    seen.add(look(element));
   }
   for (const token of document.querySelectorAll("pre code span:not([data-look])")) {
     if (!token.childElementCount) token.replaceWith(...token.childNodes);
@@ -45,12 +49,19 @@ def inaccessible(tab):
     return serious(tab, {"rules": {"color-contrast": {"enabled": False}}})
 
 
+AXE = Axe().axe_script
+RUN = """([context, options]) => axe.run(context ?? document, {resultTypes: ["violations"], ...options})
+    .then(found => found.violations)"""
+
+
 def serious(tab, options, context=None):
     """Return what axe finds serious."""
-    found = Axe().run(tab, context, {"resultTypes": ["violations"], **options})
+    # The package's own call sends axe, half a megabyte, each time; a page keeps it.
+    if not tab.evaluate("'axe' in window"):
+        tab.evaluate(AXE)
     return [
         f"{v['id']} ({v['impact']}): {node['html'][:160]}"
-        for v in found.response["violations"]
+        for v in tab.evaluate(RUN, [context, options])
         if v["impact"] in {"serious", "critical"}
         for node in v["nodes"]
     ]

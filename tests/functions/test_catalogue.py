@@ -34,6 +34,10 @@ def test_every_function_of_the_package_is_in_the_table():
     assert {o.wrapper for o in OPERATIONS} <= public
 
 
+def test_a_label_names_one_operation():
+    assert len({o.label for o in OPERATIONS}) == len(OPERATIONS)
+
+
 @every
 def test_gradcheck_and_gradgradcheck(operation):
     """In slow mode and with a tight tolerance: the fast mode misses most single wrong elements."""
@@ -259,17 +263,19 @@ COLUMNS = ["double backward", "vmap", "compile", "autocast", "checkpoint"]
     [(o, c) for o in OPERATIONS for c in COLUMNS if c not in o.lacks],
     ids=lambda v: getattr(v, "label", v),
 )
-def test_works_with(operation, column):
+def test_works_with(operation, column, answers):
     with catalogue.quiet():  # torch warns of its own doings while it compiles
         assert catalogue.PROBES[column](operation)
+    answers[column, operation.label] = "yes"
 
 
 @pytest.mark.parametrize(
     ("operation", "column"), [(o, c) for o in OPERATIONS for c in o.lacks], ids=lambda v: getattr(v, "label", v)
 )  # fmt: skip
-def test_what_is_lacking_is_refused(operation, column):
+def test_what_is_lacking_is_refused(operation, column, answers):
     """Never a wrong number, and the reason ends as a sentence on its page does."""
     assert catalogue.works(catalogue.PROBES[column], operation) == "refused"
+    answers[column, operation.label] = "refused"
     assert operation.lacks[column].endswith(".")
 
 

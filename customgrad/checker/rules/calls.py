@@ -140,6 +140,22 @@ def backward_raises(exam: Exam) -> Iterator[Finding]:
     elif static := _not_static(exam):
         cause = f"{static} lacks @staticmethod, so ctx and the cotangents shift by one"
         fix = "write @staticmethod above it"
+    elif "_fwd_used_autocast" in text:
+        cause = (
+            "custom_fwd keeps its state on forward's first argument, which is ctx only where the class has no "
+            f"setup_context{exam.subject.find('custom_fwd', 'forward')} (pytorch#132388)"
+        )
+        fix = (
+            "take custom_fwd and custom_bwd away and cast in forward and backward by hand, or write "
+            "forward(ctx, ...) without setup_context"
+        )
+    elif extra := re.search(r"different (?:than|from) None at position (\d+)", text):
+        k = int(extra[1]) - 1
+        name = exam.names[k] if k < len(exam.names) else f"argument {k}"
+        cause = (
+            f"backward returns a tensor for {name}, which is not a tensor but a plain value{place}"
+        )
+        fix = f"return None for {name}; or pass {name} as a tensor if it is to have a gradient"
     elif "invalid gradient at index" in text:
         cause = f"backward returns a gradient of another shape than its input's{place}: {text.splitlines()[0]}"
         fix = "sum over the broadcast dimensions, or reshape to the input's shape"

@@ -60,6 +60,6 @@ def told(
         fix=more.pop("fix", "")
         or f"derive the formula anew for {where.split(' / d ')[-1] if ' / d ' in where else 'these inputs'}",
         sample=sample,
-        body="print(torch.autograd.gradcheck(lambda *x: {call}, {inputs}, raise_exception=False))",
+        body="print(torch.autograd.gradcheck(lambda *_: {call}, {inputs}, raise_exception=False))",
         **more,
     )

@@ -1,17 +1,17 @@
-"""CG204 to CG208: the gradient is right beside the inputs as given, too."""
+"""CG204 to CG207: the gradient is right beside the inputs as given, too."""
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 import torch
 
 from customgrad.checker import numeric, sandbox, variants
-from customgrad.checker.exam import Exam
-from customgrad.checker.jacobian import Comparison, compare
+from customgrad.checker.exam import MOST, Exam
+from customgrad.checker.jacobian import Comparison, compare, suspicious
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import NotJudged, Rule
 from customgrad.checker.rules.gradient import told
-from customgrad.checker.samples import Sample, flat
+from customgrad.checker.samples import Sample
 
 FIRST = ("CG201", "CG202")
 
@@ -69,18 +69,6 @@ a dimension of size 1 that is squeezed away: right for the shape that was tried,
     slow=True,
 )
 
-TWICE = Rule(
-    code="CG208",
-    name="wrong-for-same-tensor",
-    severity="bug",
-    summary="The gradient is wrong when one tensor is passed for two arguments.",
-    explanation="""\
-Where one tensor stands in two places, its gradient is the sum of both. A backward that asks
-whether the two are the same object, or writes one gradient over the other, gives something else.
-""",
-    after=("CG202",),
-)
-
 
 def search(
     exam: Exam, rule: Rule, made: Iterable[Sample], cause: Callable[[Sample, Comparison], str]
@@ -94,7 +82,7 @@ def search(
         if key in seen or not sample.size or not exam.accepts(sample):
             continue
         seen.add(key)
-        outcome = sandbox.attempt(lambda s=sample: compare(exam, s, _relative(exam)))  # type: ignore[misc]
+        outcome = sandbox.attempt(functools.partial(_compared, exam, sample))
         if not outcome.ok:
             if isinstance(outcome.error, NotJudged):
                 continue
@@ -104,11 +92,7 @@ def search(
                 did=f"{exam.subject.called} on {sample.label}, then backward",
                 got=outcome.words,
                 expected="a gradient",
-                cause=cause(
-                    sample,
-                    Comparison(*[torch.zeros(0)] * 2, None, "", "", "", False, torch.zeros(0)),
-                ).split(";")[0]
-                + f"; raised in backward{exam.subject.quoted(outcome.line(*exam.subject.files))}",
+                cause=f"raised in backward{exam.subject.quoted(outcome.line(*exam.subject.files))}",
                 fix="let backward take what forward takes, or let forward refuse it",
                 sample=sample,
                 body="out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.sum().backward()",
@@ -116,7 +100,7 @@ def search(
             return
         judged += 1
         found = outcome.value
-        if found.wrong:
+        if found is not None and found.wrong:
             yield told(
                 exam,
                 rule,
@@ -127,6 +111,13 @@ def search(
             )
             return
     exam.require(judged > 0, "forward took none of the variants")
+
+
+def _compared(exam: Exam, sample: Sample) -> Comparison | None:
+    """Compare; an elementwise Function first at a glance, one element by one only if that is suspicious."""
+    if elementwise(exam) and not suspicious(exam, sample, _relative(exam)):
+        return None
+    return compare(exam, sample, _relative(exam), most=MOST if elementwise(exam) else 5)
 
 
 def _relative(exam: Exam) -> float:
@@ -178,72 +169,23 @@ def for_sizes(exam: Exam) -> Iterator[Finding]:
         )
         return f"backward depends on the size: right for the shapes given, wrong with {sample.label}{numbers}"
 
-    yield from search(exam, SIZES, (v for s in exam.samples for v in variants.sizes(s)), cause)
-
-
-@TWICE.finder
-def same_tensor(exam: Exam) -> Iterator[Finding]:
-    """Yield a pair of arguments for which one tensor gets another gradient than the sum of both."""
-    sample = exam.base
-    pairs = [
-        (i, j)
-        for i in sample.wanted
-        for j in sample.wanted
-        if i < j and sample.values[i].shape == sample.values[j].shape
-    ]
-    exam.require(bool(pairs), "no two inputs have the same shape")
-    exam.require(not exam.in_place, "forward changes its inputs in place")
-    for i, j in pairs:
-        values = list(sample.values)
-        values[j] = values[i].clone()
-        apart = replace(
-            sample,
-            values=tuple(values),
-            label=f"{exam.names[i]} and {exam.names[j]} the same tensor",
-        )
-        if not exam.accepts(apart):
-            continue
-        run = exam.run(apart)
-        seeds = exam.cotangents(run)
-        grads = dict(zip(apart.wanted, run.gradients(seeds), strict=True))
-        expected = sum(
-            (g for g in (grads[i], grads[j]) if g is not None), torch.zeros_like(values[i])
-        )
-
-        def together() -> torch.Tensor:
-            args, _ = apart.fresh()  # noqa: B023
-            args[j] = args[i]  # noqa: B023
-            sandbox.seed(exam.seed)
-            outputs = [t for t in flat(exam.subject.call(*args)) if t.requires_grad]
-            got = torch.autograd.grad(outputs, args[i], seeds, allow_unused=True)[0]  # noqa: B023
-            return torch.zeros_like(args[i]) if got is None else got  # noqa: B023
-
-        outcome = sandbox.attempt(together)
-        got = outcome.value
-        if not outcome.ok or not torch.allclose(
-            got, expected, rtol=1e-6, atol=1e-9 * (1 + float(expected.abs().max()))
-        ):
-            yield exam.finding(
-                TWICE,
-                f"passing one tensor as {exam.names[i]} and {exam.names[j]} gives another gradient than the sum of both",
-                did=f"{exam.subject.called} with one tensor for both arguments",
-                got=outcome.words or _short(got),
-                expected=_short(expected),
-                cause=f"backward gives another result where the same tensor stands in two arguments{exam.subject.find(r' is |data_ptr|==|equal', 'forward', 'setup_context', 'backward')}",
-                fix="compute both gradients as if the arguments were different tensors; autograd adds them",
-                sample=apart,
-                body="out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.sum().backward()\nprint([t.grad for t in {inputs}])  # their sum is due",
-            )
-            return
-
-
-def _short(tensor: torch.Tensor) -> str:
-    numbers = ", ".join(f"{v:.4g}" for v in numeric.real([tensor])[:6].tolist())
-    return f"[{numbers}{', …' if tensor.numel() > 6 else ''}]"
+    yield from search(
+        exam,
+        SIZES,
+        (v for s in exam.samples for v in variants.sizes(s, elementwise=elementwise(exam))),
+        cause,
+    )
 
 
 def elementwise(exam: Exam) -> bool:
     """Whether each element of the one output depends on one element of each input."""
+    if "elementwise" not in exam.facts:
+        outcome = sandbox.attempt(lambda: _elementwise(exam))
+        exam.facts["elementwise"] = bool(outcome.value) if outcome.ok else False
+    return bool(exam.facts["elementwise"])
+
+
+def _elementwise(exam: Exam) -> bool:
     sample = exam.base
     if any(t.is_complex() for t in sample.tensors) or len({t.shape for t in sample.tensors}) != 1:
         return False

@@ -18,12 +18,12 @@ class Broken(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        weights, tensors = inputs
-        ctx.save_for_backward(weights, *tensors)
+        _, tensors = inputs
+        ctx.save_for_backward(*tensors)
 
     @staticmethod
     def backward(ctx, grad_output):
-        _, *tensors = ctx.saved_tensors
+        tensors = ctx.saved_tensors
         grad_weights = None
         if ctx.needs_input_grad[0]:
             each = [(grad_output * t.conj()).sum() for t in tensors]

@@ -1,0 +1,165 @@
+"""CG109 and CG110: tensors and flags that autograd does not see."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from customgrad.checker import sandbox
+from customgrad.checker.exam import Exam
+from customgrad.checker.report import Finding
+from customgrad.checker.rule import Rule
+from customgrad.checker.samples import flat, floating
+from customgrad.checker.script import variables
+
+HIDDEN = Rule(
+    code="CG109",
+    name="hidden-tensors",
+    severity="hazard",
+    summary="Tensors inside a list, tuple or dict get no gradient, although they require one.",
+    explanation="""\
+apply looks for tensors among its arguments alone, not inside containers. The output requires a
+gradient by way of the other arguments, so nothing is noticed, and the parameters in the container
+stay as they are. Pass the tensors one by one: apply(weights, *tensors).
+""",
+)
+
+FLAG = Rule(
+    code="CG110",
+    name="gradient-by-flag",
+    severity="bug",
+    summary="Forward reads requires_grad or is_grad_enabled, and a gradient is lost by it.",
+    explanation="""\
+Inside forward grad mode is off: torch.is_grad_enabled() is False, and any tensor that an operation
+makes, a copy or reshape of an input among them, says requires_grad=False. A decision made by them
+leaves gradients out silently. ctx.needs_input_grad is what says who needs a gradient.
+""",
+    needs_class=True,
+)
+
+
+@HIDDEN.finder
+def hidden(exam: Exam) -> Iterator[Finding]:
+    """Yield containers whose tensors require gradients and get none."""
+    sample = exam.base
+    inside = [
+        i
+        for i, v in enumerate(sample.values)
+        if not isinstance(v, torch.Tensor) and any(floating(t) and t.requires_grad for t in flat(v))
+    ]
+    if not inside:
+        return
+    exam.require(exam.repeatable, "forward gives other values when called again")
+    run = exam.run(sample)
+    for i in inside:
+        tensors = [t for t in flat(run.args[i]) if floating(t) and t.requires_grad]
+        grads = torch.autograd.grad(
+            run.live, tensors, exam.cotangents(run), allow_unused=True, retain_graph=True
+        )
+        if any(g is not None for g in grads):
+            continue
+        values = list(run.args)
+        with torch.no_grad():
+            for t in tensors:
+                t.add_(0.01 * t.abs().clamp(min=1.0))
+        moved = exam.run(replace(sample, values=tuple(values)), grad=False)
+        if all(torch.equal(a, b) for a, b in zip(run.outputs, moved.outputs, strict=True)):
+            continue
+        name = exam.names[i]
+        kind = type(sample.values[i]).__name__
+        yield exam.finding(
+            HIDDEN,
+            f"the tensors inside the {kind} {name} require gradients and get none, although the output depends on them",
+            did=f"{exam.subject.called}, then backward",
+            got="None for each of them",
+            expected="a gradient for each of them",
+            where=f"{len(tensors)} tensors in {name}",
+            cause=f"{name} is a {kind}: apply looks for tensors among its arguments, not inside a container, so these "
+            "are hidden from autograd",
+            fix=f"pass them one by one, apply(..., *{name}), take forward(ctx, ..., *{name}), and return a gradient "
+            "for each",
+            method="forward",
+            body="out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.sum().backward()\n"
+            "hidden = {arg}.values() if isinstance({arg}, dict) else {arg}\n"
+            "print('got:', [t.grad for t in hidden], 'expected: gradients')".replace(
+                "{arg}", variables(exam, sample)[i]
+            ),
+        )
+        return
+
+
+@FLAG.finder
+def by_flag(exam: Exam) -> Iterator[Finding]:
+    """Yield a gradient that is None where a flag read in forward says so."""
+    line = exam.subject.find(r"is_grad_enabled\(|\.requires_grad\b(?!\s*=[^=]|_)", "forward")
+    if not line:
+        return
+    sample = exam.base
+    run = exam.run(sample)
+    usual = run.gradients(exam.cotangents(run))
+
+    def spread(t: torch.Tensor) -> torch.Tensor:
+        """The same values, every second element of a wider tensor."""
+        return torch.stack([t, t], -1)[..., 0]
+
+    def turned(t: torch.Tensor) -> torch.Tensor:
+        return t.transpose(0, 1).contiguous().transpose(0, 1) if t.dim() > 1 else spread(t)
+
+    for words, prepare in (("a strided", spread), ("a transposed", turned)):
+        outcome = sandbox.attempt(lambda p=prepare: _prepared(exam, p))  # type: ignore[misc]
+        if not outcome.ok:
+            continue
+        for k, (a, b) in enumerate(zip(usual, outcome.value, strict=True)):
+            if a is not None and b is None and bool((a != 0).any()):
+                yield _lost(exam, k, f"as {words} view", line)
+                return
+    if re.search("is_grad_enabled", line):
+        for k, grad in enumerate(usual):
+            if grad is None and _matters(exam, k):
+                yield _lost(exam, k, "as given", line)
+                return
+
+
+def _prepared(exam: Exam, prepare: Any) -> list[torch.Tensor | None]:
+    run = exam.run(exam.base, prepare=prepare)
+    return run.gradients(exam.cotangents(run))
+
+
+def _matters(exam: Exam, k: int) -> bool:
+    """Whether the outputs depend on the k-th input that needs a gradient."""
+    values = list(exam.base.values)
+    i = exam.base.wanted[k]
+    values[i] = values[i] * 1.01 + 0.01
+    one = exam.run(exam.base, grad=False).outputs
+    two = exam.run(replace(exam.base, values=tuple(values)), grad=False).outputs
+    return exam.repeatable and any(not torch.equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def _lost(exam: Exam, k: int, words: str, line: str) -> Finding:
+    """Return the finding for the k-th input that needs a gradient."""
+    made = {
+        "as a strided view": "torch.stack([x, x], -1)[..., 0]",
+        "as a transposed view": "x.transpose(0, 1).contiguous().transpose(0, 1)",
+    }.get(words, "x")
+    name = exam.named(k)
+    flag = "torch.is_grad_enabled()" if "is_grad_enabled" in line else "requires_grad"
+    return exam.finding(
+        FLAG,
+        f"{name} gets no gradient (None) when it is given {words}, because forward decides by {flag}",
+        did=f"{exam.subject.called} with {name} given {words}, then backward",
+        got="None",
+        expected="the gradient that a contiguous input gets"
+        if words != "as given"
+        else "a gradient",
+        where=f"the gradient of {name}",
+        cause=f"forward reads {flag}{line}; in forward grad mode is off, so that is False for any copy or reshape that "
+        "is no view, and backward then returns None",
+        body=("x = {arg}\n{arg} = " + made + "\nout = {call}\n").replace(
+            "{arg}", variables(exam, exam.base)[exam.base.wanted[k]]
+        )
+        + "out = out[0] if isinstance(out, tuple) else out\n"
+        "print('got:', torch.autograd.grad(out.sum(), x, allow_unused=True), 'expected: a gradient')",
+        fix="decide by ctx.needs_input_grad, which says for each argument whether a gradient is needed",
+    )
