@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "cli.py": {"__version__", "checker"},
     "functions": {"functions"},
     "training.py": {"functions", "training"},
-    "lessons": {"check", "checker", "functions", "training", "lessons", "once_differentiable"},
+    "lessons": {"", "check", "checker", "functions", "training", "lessons", "once_differentiable"},
 }
 # The command line and what is printed on a terminal may use what the extra brings.
 # Some broken Functions are broken by NumPy.

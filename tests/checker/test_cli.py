@@ -92,7 +92,8 @@ def test_a_whole_file_and_what_has_no_samples(folder, run):
 
 def test_samples_of_the_class_come_first_then_its_own_then_the_modules(folder, run):
     own = RIGHT + "\n    @staticmethod\n    def sample_inputs():\n        return ('the class',)\n"
-    named = "\ndef sample_inputs_Wrong():\n    return ('its own',)\n"
+    named = "\ndef sample_inputs_Wrong():\n    return ('its own',)\nsample_inputs_Right = None\n"
+    named = named.replace("None", "sample_inputs_Wrong")
     plain = "\ndef sample_inputs():\n    return ('the module',)\n"
     other = RIGHT.replace("Right", "Other")
     folder(ops=HEAD + own + WRONG + other + named + plain)

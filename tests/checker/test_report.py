@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from customgrad import cli
 from customgrad.checker import CheckFailed, Finding, NotRun, Report, formats
 from customgrad.checker.rules import RULES
 
@@ -125,12 +126,12 @@ def test_a_terminal_gets_the_same_words():
 
     told = report(finding(), finding("hazard", "CG310", rule="shared"))
     plain, colour = io.StringIO(), io.StringIO()
-    Console(file=plain, width=90).print(told)
+    Console(file=plain, width=80).print(told)
     Console(
-        file=colour, width=90, force_terminal=True, color_system="standard", no_color=False
+        file=colour, width=80, force_terminal=True, color_system="standard", no_color=False
     ).print(told)
     assert [line.rstrip() for line in plain.getvalue().splitlines()] == told.text(
-        width=90
+        width=80
     ).splitlines()
     assert "\x1b[" in colour.getvalue()
     assert re.sub(r"\x1b\[[\d;]*m", "", colour.getvalue()) == plain.getvalue()
@@ -209,4 +210,5 @@ def test_every_rule_can_be_listed_and_explained(rule):
     assert rule.severity in {"bug", "hazard", "missing", "upstream"}
     assert rule.summary.endswith(".")
     assert rule.explanation.strip()
-    assert max(map(len, rule.explanation.splitlines())) <= 100
+    told = [cli._filled(part) for part in rule.explanation.strip().split("\n\n")]
+    assert max(map(len, "\n".join(told).splitlines())) <= 88
