@@ -107,10 +107,13 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
             rf"\b{short}\b.*(append|add|\]\s*=)", "setup_context", "forward", "backward"
         ) or exam.subject.find(rf"\b{short}\b", "setup_context", "forward", "backward")
         return name, f"{grown[0].get(name, 0)}, {grown[1][name]}, then {grown[2][name]}", line
-    gc.collect()
-    alive = [sum(r() is not None for r in row) for row in refs]
-    if sum(count > 0 for count in alive) < CALLS - 1:
-        return None
+    alive: list[int] = []
+    for collect in (False, True):  # collecting takes long, and mostly nothing is alive before
+        if collect:
+            gc.collect()
+        alive = [sum(r() is not None for r in row) for row in refs]
+        if sum(count > 0 for count in alive) < CALLS - 1:
+            return None
     line = exam.subject.find(
         r"\.append\(|\]\s*=|cache|\.add\(", "setup_context", "forward", "backward"
     )
