@@ -133,7 +133,8 @@ def _neglected(
 
 def _others(run: Run) -> list[torch.Tensor]:
     """Return the leaves of the graph, and the parameters of modules among the arguments."""
-    found = [p for v in run.args if isinstance(v, torch.nn.Module) for p in v.parameters()]
+    found: list[torch.Tensor] = []
+    found += [p for v in run.args if isinstance(v, torch.nn.Module) for p in v.parameters()]
     ahead, seen = [t.grad_fn for t in run.live], set()
     while ahead:
         node: Any = ahead.pop()
