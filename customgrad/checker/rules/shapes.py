@@ -61,7 +61,7 @@ def broken(exam: Exam, sample: Sample) -> sandbox.Outcome | None:
 
 
 def judged(exam: Exam, sample: Sample) -> Comparison | None:
-    """Return the comparison with finite differences where it shows a fault beyond rounding."""
+    """Return the comparison with finite differences, if it shows a fault beyond rounding."""
     if exam.surrogate or "CG201" in exam.found:
         return None
     off = sandbox.attempt(lambda: deviates(exam, sample))
