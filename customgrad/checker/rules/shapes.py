@@ -93,8 +93,8 @@ def empty(exam: Exam) -> Iterator[Finding]:
             outcome = broken(exam, variant)
             if outcome is None:
                 continue
-            line = exam.subject.quoted(outcome.line(*exam.subject.files))
-            line = line or f" ({exam.subject.place('backward')})"
+            quoted = exam.subject.quoted(outcome.line(*exam.subject.files))
+            line = quoted or f" ({exam.subject.place('backward')})"
             raises = not outcome.ok
             yield exam.finding(
                 EMPTY,
@@ -154,9 +154,7 @@ def _told(
     found: Comparison | None,
 ) -> Finding:
     find = exam.subject.find
-    line = ""
-    if outcome is not None:
-        line = exam.subject.quoted(outcome.line(*exam.subject.files))
+    line = exam.subject.quoted(outcome.line(*exam.subject.files)) if outcome is not None else ""
     squeezed = find(r"squeeze\(\s*\)", "forward", "setup_context", "backward") or find(
         r"\bsqueeze\(", "backward", "forward", "setup_context"
     )
