@@ -14,6 +14,7 @@ from customgrad.checker.samples import Sample, flat, mapped
 __all__ = [
     "ALL_OUTPUTS",
     "batches",
+    "deviates",
     "different",
     "filled",
     "layouts",
@@ -142,6 +143,26 @@ def steady(exam: Exam, sample: Sample) -> bool:
         outcome = sandbox.attempt(same)
         kept[sample.label] = outcome.ok and bool(outcome.value)
     return bool(kept[sample.label])
+
+
+def deviates(exam: Exam, sample: Sample) -> bool:
+    """Whether the gradient may be wrong: along one direction, of many outputs; ten calls of forward."""
+    run = exam.run(sample)
+    live = [k for k, t in enumerate(run.outputs) if t.requires_grad]
+    seeds = exam.cotangents(run)
+    row = numeric.real(seeds)
+    got = filled(run.gradients(seeds), run.leaves)
+    generator = torch.Generator().manual_seed(11)
+    direction = torch.randn(len(got), generator=generator, dtype=torch.float64)
+    if not len(got):
+        return False
+    slope = exam.slope(sample, direction, live)
+    if slope.middle.shape != row.shape:
+        return True
+    expected, size = row @ slope.middle, row.abs() @ slope.middle.abs()
+    loose = 1e-6 if exam.dtype == torch.float64 else 1e-2
+    off = (got @ direction - expected).abs()
+    return not bool(off <= 8 * (row.abs() @ slope.error) + loose * size)
 
 
 # Shapes -----------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from torch.overrides import TorchFunctionMode, resolve_name
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam, Run
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import flat
+from customgrad.checker.layouts import ALL_OUTPUTS, different, filled
 
 CAPTURED = Rule(
     code="CG705",
@@ -133,9 +133,8 @@ def _neglected(
 
 def _others(run: Run) -> list[torch.Tensor]:
     """Return the leaves of the graph, and the parameters of modules among the arguments."""
-    found: list[torch.Tensor] = [
-        p for v in run.args if isinstance(v, torch.nn.Module) for p in v.parameters()
-    ]
+    found: list[torch.Tensor] = []
+    found += [p for v in run.args if isinstance(v, torch.nn.Module) for p in v.parameters()]
     ahead, seen = [t.grad_fn for t in run.live], set()
     while ahead:
         node: Any = ahead.pop()

@@ -8,10 +8,10 @@ import torch
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.jacobian import Comparison, compare
-from customgrad.checker.layouts import ALL_OUTPUTS, batches, resized, sizes
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
+from customgrad.checker.layouts import ALL_OUTPUTS, batches, deviates, resized, sizes
 
 __all__ = ["broken", "judged"]
 
@@ -61,8 +61,11 @@ def broken(exam: Exam, sample: Sample) -> sandbox.Outcome | None:
 
 
 def judged(exam: Exam, sample: Sample) -> Comparison | None:
-    """Return the comparison with finite differences where it shows a fault beyond rounding."""
+    """Return the comparison with finite differences, if it shows a fault beyond rounding."""
     if exam.surrogate or "CG201" in exam.found:
+        return None
+    off = sandbox.attempt(lambda: deviates(exam, sample))
+    if off.ok and not off.value:
         return None
     outcome = sandbox.attempt(lambda: compare(exam, sample))
     if not outcome.ok or not outcome.value.wrong:
@@ -90,8 +93,8 @@ def empty(exam: Exam) -> Iterator[Finding]:
             outcome = broken(exam, variant)
             if outcome is None:
                 continue
-            line = exam.subject.quoted(outcome.line(*exam.subject.files))
-            line = line or f" ({exam.subject.place('backward')})"
+            quoted = exam.subject.quoted(outcome.line(*exam.subject.files))
+            line = quoted or f" ({exam.subject.place('backward')})"
             raises = not outcome.ok
             yield exam.finding(
                 EMPTY,
@@ -151,9 +154,7 @@ def _told(
     found: Comparison | None,
 ) -> Finding:
     find = exam.subject.find
-    line = ""
-    if outcome is not None:
-        line = exam.subject.quoted(outcome.line(*exam.subject.files))
+    line = exam.subject.quoted(outcome.line(*exam.subject.files)) if outcome is not None else ""
     squeezed = find(r"squeeze\(\s*\)", "forward", "setup_context", "backward") or find(
         r"\bsqueeze\(", "backward", "forward", "setup_context"
     )
