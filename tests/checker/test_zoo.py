@@ -16,6 +16,10 @@ EXPECTED = {
 MEMBERS = [(family, name) for family, members in EXPECTED.items() for name in members]
 
 
+# What torch.compile makes of them takes seconds, and is the subject of test_transforms.
+WITHOUT = "CG96"
+
+
 def member(family, name):
     return importlib.import_module(f"customgrad.zoo.{family}.{name}")
 
@@ -32,7 +36,7 @@ def test_broken_is_found_with_its_cause(family, name):
     from customgrad.checker import check
 
     module, expected = member(family, name), EXPECTED[family][name]
-    report = check(module.Broken, module.sample_inputs, **getattr(module, "OPTIONS", {}))
+    report = check(module.Broken, module.sample_inputs, ignore=WITHOUT, **getattr(module, "OPTIONS", {}))
     assert sorted({f.code for f in report.failures or report.findings}) == expected["codes"]
     said = " ".join(f"{f.message} {f.cause} {f.got} {f.fix}" for f in report.findings)
     assert re.search(expected["cause"], said, re.IGNORECASE), said
@@ -44,5 +48,5 @@ def test_nothing_fires_on_repaired(family, name):
 
     module = member(family, name)
     inputs = getattr(module, "repaired_inputs", module.sample_inputs)
-    report = check(module.Repaired, inputs, **getattr(module, "OPTIONS", {}))
+    report = check(module.Repaired, inputs, ignore=WITHOUT, **getattr(module, "OPTIONS", {}))
     assert not report.failures, str(report)

@@ -9,10 +9,10 @@ from torch.overrides import TorchFunctionMode, resolve_name
 
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam, Run
+from customgrad.checker.layouts import ALL_OUTPUTS, different, filled
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import flat
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled
 
 CAPTURED = Rule(
     code="CG705",

@@ -8,10 +8,10 @@ import torch
 from customgrad.checker import sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.jacobian import Comparison, compare
+from customgrad.checker.layouts import ALL_OUTPUTS, batches, deviates, resized, sizes
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
-from customgrad.checker.layouts import ALL_OUTPUTS, batches, deviates, resized, sizes
 
 __all__ = ["broken", "judged"]
 
