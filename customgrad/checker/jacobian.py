@@ -127,10 +127,20 @@ def compare(
         )
         row = int(far.nan_to_num(0, posinf=1e9).argmax())
         value = float(far[row].nan_to_num(0, posinf=1e9))
+        # Two slopes on this line are bounds; where both are the same, others around it may differ.
+        kinked = bool((sides[1][row] - sides[0][row]).abs() > 1e-3 * (1 + middle[row].abs()))
         if (
             float(away[row]) > 0
             and value > worst
-            and not _nearby(exam, sample, direction, live, seeds[row], float(predicted[row]))
+            and not _nearby(
+                exam,
+                sample,
+                direction,
+                live,
+                seeds[row],
+                float(predicted[row]),
+                0.02 if kinked else 0.15,
+            )
         ):
             # A single element says more than a direction does.
             if column is None and found.worst is not None:
@@ -156,11 +166,15 @@ def suspicious(exam: Exam, sample: Sample, relative: float) -> bool:
     run = exam.run(sample)
     grads = run.gradients()
     size = sample.tensors[0].numel()
-    for k, grad in enumerate(grads):
+    given = [
+        torch.zeros(size, dtype=torch.float64) if g is None else numeric.real([g]) for g in grads
+    ]
+    alone = [(slice(k * size, (k + 1) * size), got) for k, got in enumerate(given)]
+    # All inputs moved together: where two are equal they stay so.
+    for part, got in [*alone, (slice(None), torch.stack(given).sum(0))]:
         direction = torch.zeros(sample.size, dtype=torch.float64)
-        direction[k * size : (k + 1) * size] = 1
+        direction[part] = 1
         slope = exam.slope(sample, direction, [0])
-        got = torch.zeros(size, dtype=torch.float64) if grad is None else numeric.real([grad])
         if slope.left.shape != got.shape:
             return True
         finite = slope.middle[slope.middle.isfinite()]
@@ -177,6 +191,7 @@ def _nearby(
     live: Sequence[int],
     seed: torch.Tensor,
     got: float,
+    share: float,
 ) -> bool:
     """Whether slopes around the point, where there are no ties and kinks, surround this one.
 
@@ -187,10 +202,7 @@ def _nearby(
     found = []
     for _ in range(48):
         moved = sample.changed(
-            lambda t: (
-                t
-                + 0.01 * torch.randn(t.shape, generator=generator, dtype=torch.float64).to(t.dtype)
-            ),
+            lambda t: t + _jitter(t, generator),
             sample.label,
         )
         slope = exam.slope(moved, direction, live)
@@ -199,10 +211,17 @@ def _nearby(
             if bool(slope.smooth[seed != 0].all()) and abs(value) < float("inf"):
                 found.append(value)
         if found:
-            room = (max(found) - min(found)) / 4
+            room = share * (max(found) - min(found))
             if min(found) - room <= got <= max(found) + room and room > 0.01 * max(map(abs, found)):
                 return True
     return not found
+
+
+def _jitter(t: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Return small random numbers, a hundredth of the tensor's largest element."""
+    size = float(t.abs().max()) if t.numel() else 0.0
+    drawn = torch.randn(t.shape, generator=generator, dtype=torch.float64)
+    return (0.01 * (size or 1.0) * drawn).to(t.dtype)
 
 
 def _silent(exam: Exam, sample: Sample, run: Run, owner: torch.Tensor) -> torch.Tensor:

@@ -132,6 +132,7 @@ def magnitudes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
     yield sample.changed(lambda t: -t, "the negative of the inputs")
     yield sample.changed(lambda t: 3 * t, "3 times the inputs")
     yield sample.changed(lambda t: 0.1 * t, "0.1 times the inputs")
+    yield sample.changed(lambda t: 1e-6 * t, "tiny inputs, 1e-6 times the given ones")
     yield sample.changed(lambda t: t + 5, "the inputs plus 5")
     yield sample.changed(lambda t: 0.01 * t + 20, "a large offset on a small spread")
 
@@ -141,7 +142,7 @@ def sizes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
 
     Values are repeated, and those that need a gradient made distinct by a few per cent.
     """
-    targets = (1, 2, 3, 5, 8, 17, 33, 70) if elementwise else (1, 2, 3, 5, 17, 33)
+    targets = (2, 3, 5, 8, 17, 33, 70) if elementwise else (2, 3, 5, 17, 33)
     symbols = sorted(
         {n for v in sample.values if isinstance(v, torch.Tensor) for n in v.shape if n}
     )

@@ -37,7 +37,10 @@ def test_broken_is_found_with_its_cause(family, name):
 
     module, expected = member(family, name), EXPECTED[family][name]
     report = check(module.Broken, module.sample_inputs, ignore=WITHOUT, **getattr(module, "OPTIONS", {}))
-    assert sorted({f.code for f in report.failures or report.findings}) == expected["codes"]
+    if report.failures:
+        assert sorted({f.code for f in report.failures}) == expected["codes"]
+    else:  # what is merely missing is quiet, and there may be more of it
+        assert set(expected["codes"]) <= {f.code for f in report.findings}
     said = " ".join(f"{f.message} {f.cause} {f.got} {f.fix}" for f in report.findings)
     assert re.search(expected["cause"], said, re.IGNORECASE), said
 

@@ -23,7 +23,7 @@ A transposed, sliced or channels-last input has the same values in another order
 that reads the storage as if it were contiguous is wrong for it, silently. Call contiguous() on the
 input before it is read that way, and on what backward makes of saved tensors.
 """,
-    after=("CG502", "CG507", "CG601"),
+    after=("CG502", "CG507", "CG601", "CG110"),
 )
 
 

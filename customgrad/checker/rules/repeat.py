@@ -21,6 +21,7 @@ With retain_graph=True backward runs as often as it is called, and each time giv
 not if it writes to a saved tensor or to one on ctx, or if it returns memory that it uses again:
 .grad is then that memory, and three backwards do not add up to three times the gradient.
 """,
+    after=("CG507",),
 )
 
 MIXED = Rule(

@@ -22,6 +22,7 @@ backward runs, torch raises. A tensor kept as an attribute of ctx, its .data, or
 shares its memory has no such guard, and backward computes with values that forward never saw. Save
 the input or the output itself, with save_for_backward, in forward or setup_context.
 """,
+    after=("CG302", "CG401"),
 )
 
 CHANGES: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (

@@ -46,7 +46,7 @@ THREADS = Rule(
 DataParallel and many training loops run one Function in several threads. State on the class or the
 module is then shared by all of them.
 """,
-    after=("CG901", "CG902", "CG903", "CG904"),
+    after=("CG901", "CG902", "CG903", "CG904", "CG403"),
     slow=True,
 )
 
