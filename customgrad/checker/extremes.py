@@ -49,7 +49,11 @@ CHANGES: tuple[tuple[str, str, Change], ...] = (
     ("zero", "{} -0.0 everywhere", _full(-0.0)),
     ("zero", "one element of {} 0", _first(0.0)),
     ("zero", "one row of {} 0", _row),
-    ("equal", "all elements of {} equal", lambda t: t.reshape(-1)[:1].expand_as(t).clone()),
+    (
+        "equal",
+        "all elements of {} equal",
+        lambda t: t.reshape(-1)[:1].expand(t.numel()).reshape(t.shape).clone(),
+    ),
     ("tiny", "{} 1e-30 everywhere", _full(1e-30)),
     ("large", "{} alternating between 100 and -100", _alternating(100.0)),
     ("large", "{} alternating between 800 and -800", _alternating(800.0)),

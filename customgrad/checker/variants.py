@@ -143,6 +143,11 @@ def sizes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
     Values are repeated, and those that need a gradient made distinct by a few per cent.
     """
     targets = (2, 3, 5, 8, 17, 33, 70) if elementwise else (2, 3, 5, 17, 33)
+    indices = [
+        v for v in sample.values if isinstance(v, torch.Tensor) and not floating(v) and v.dim()
+    ]
+    if len(indices) > 1:
+        return  # such as a permutation and its inverse: repeated, they would not fit each other
     symbols = sorted(
         {n for v in sample.values if isinstance(v, torch.Tensor) for n in v.shape if n}
     )

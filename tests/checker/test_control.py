@@ -21,7 +21,11 @@ CONFIRMED: dict[str, dict[str, str]] = {
     "NumpyCubeNotComposable": {
         "CG201": "backward does not use grad_output",
         "CG202": "the same",
+        "CG503": "an array of the input's memory is kept, and a later change of the input is not seen",
     },
+    "NumpyMul": {"CG104": "backward does not sum over what forward broadcast; the engine does"},
+    "MulGenVmap": {"CG104": "the same"},
+    "ZeroGradientsGenVmap": {"CG104": "returns zeros of another shape; the engine sums them"},
     "NumpySort": {
         "CG201": "forward drops what np.take_along_axis returns, and does not sort; backward unsorts",
     },

@@ -36,7 +36,9 @@ def test_broken_is_found_with_its_cause(family, name):
     from customgrad.checker import check
 
     module, expected = member(family, name), EXPECTED[family][name]
-    report = check(module.Broken, module.sample_inputs, ignore=WITHOUT, **getattr(module, "OPTIONS", {}))
+    report = check(
+        module.Broken, module.sample_inputs, ignore=WITHOUT, **getattr(module, "OPTIONS", {})
+    )
     if report.failures:
         assert sorted({f.code for f in report.failures}) == expected["codes"]
     else:  # what is merely missing is quiet, and there may be more of it

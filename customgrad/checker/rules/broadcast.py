@@ -58,6 +58,8 @@ def broadcast(exam: Exam) -> Iterator[Finding]:
             f"{line or ' in ' + exam.subject.place('backward')}",
             fix="sum each gradient back with gradient.sum_to_size(input.shape), or refuse other shapes in forward",
             sample=variant,
+            # An error is loud, and forward may take such shapes by accident.
+            severity="missing" if raises else BROADCAST.severity,
             body=BODY,
         )
         return

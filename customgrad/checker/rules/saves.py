@@ -70,7 +70,10 @@ def _gradients(
 
     def gradients() -> list[torch.Tensor | None]:
         sandbox.seed(exam.seed + 1)
-        return [None if g is None else g.clone() for g in run.gradients([s.clone() for s in seeds])]
+        given = run.gradients([s.clone() for s in seeds])
+        # Backward may have another branch for a gradient that is differentiated itself.
+        given += run.gradients([s.clone() for s in seeds], create_graph=True)
+        return [None if g is None else g.detach().clone() for g in given]
 
     return packed, gradients
 
@@ -119,10 +122,24 @@ def _unused(exam: Exam) -> set[int] | None:
     return unused
 
 
+def overridden(function: type[torch.autograd.Function]) -> bool:
+    """Whether a Function has a jvp or a vmap rule of its own."""
+    plain = torch.autograd.Function
+    return function.jvp is not plain.jvp or function.vmap is not plain.vmap
+
+
 @USELESS.finder
 def useless(exam: Exam) -> Iterator[Finding]:
     """Yield the saved tensors that backward does not need."""
     exam.require(not any(c.startswith("CG2") for c in exam.found), "a wrong gradient comes first")
+    exam.require(
+        exam.subject.function is None or not overridden(exam.subject.function),
+        "jvp or vmap may need what backward does not",
+    )
+    exam.require(
+        not exam.subject.find(r"\bif\b.*\b(numel|size|shape|len)\b", "backward"),
+        "backward has a branch by size, and another may need what this one does not",
+    )
     run = exam.run(exam.base)
     own = graph.nodes(run)
     exam.require(len(own) == 1, "there are several Functions in the graph")

@@ -146,7 +146,7 @@ def at_borders(exam: Exam) -> Iterator[Finding]:
     line = exam.subject.find(r"==|>=|<=|>|<|where|sign\(|abs\(|/", "backward")
 
     def cause(sample: Sample, found: Comparison) -> str:
-        return f"at {sample.label} the gradient is none of forward's slopes{line}"
+        return f"with {sample.label} the gradient lies outside forward's one-sided slopes{line}"
 
     made = (v for s in exam.samples for v in variants.borders(s, exam.subject))
     yield from search(exam, BORDERS, made, cause)
