@@ -146,7 +146,7 @@ def test_what_is_imported_is_kept_compiled(tmp_path, target):
     python.write_text('#!/bin/sh\necho "compiled: ${PYTHONDONTWRITEBYTECODE-kept}"\n')
     python.chmod(0o755)
     done = subprocess.run(
-        [MAKE, target], cwd=folder, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True,
+        [MAKE, "--no-print-directory", target], cwd=folder, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True,
         encoding="utf-8", check=True,
     )  # fmt: skip
     assert set(done.stdout.splitlines()) == {"compiled: kept"}
