@@ -38,7 +38,7 @@ A batch of one, a single feature or a 0-d tensor: squeeze() without a dimension 
 should, sum(0) and shape[-1] have nothing to work on. Name the dimension, keepdim=True, and reshape
 gradients to the input's own shape.
 """,
-    after=("CG207",),
+    after=("CG206", "CG207"),
 )
 
 
