@@ -16,8 +16,7 @@ def vector(exam: Exam, run: Run, seeds: Sequence[torch.Tensor], extra: int = 1) 
     """Return the gradients as a vector of its own, backward's random numbers seeded."""
     sandbox.seed(exam.seed + extra)
     grads = run.gradients([s.clone() for s in seeds])
-    pairs = zip(run.leaves, grads, strict=True)
-    return numeric.real([torch.zeros_like(x) if g is None else g for x, g in pairs]).clone()
+    return numeric.vector(grads, run.leaves).clone()
 
 
 def differ(exam: Exam, a: torch.Tensor, b: torch.Tensor, loose: float = 0.0) -> bool:

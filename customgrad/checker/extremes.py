@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import torch
 
-from customgrad.checker import sandbox
+from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam, Run
 from customgrad.checker.samples import Sample
 from customgrad.checker.spy import composed
@@ -107,16 +107,11 @@ def own(exam: Exam, sample: Sample) -> tuple[Run, list[torch.Tensor]] | None:
         run = exam.run(sample)
         if not run.live or not all(bool(t.isfinite().all()) for t in run.live):
             return None
-        return run, filled(run, run.gradients(exam.cotangents(run)))
+        return run, numeric.filled(run.gradients(exam.cotangents(run)), run.leaves)
 
     outcome = sandbox.attempt(step)
     made: tuple[Run, list[torch.Tensor]] | None = outcome.value if outcome.ok else None
     return made
-
-
-def filled(run: Run, grads: list[torch.Tensor | None]) -> list[torch.Tensor]:
-    """Return zeros where there is no gradient."""
-    return [torch.zeros_like(x) if g is None else g for x, g in zip(run.leaves, grads, strict=True)]
 
 
 def torchs(exam: Exam, sample: Sample) -> list[torch.Tensor] | None:
@@ -124,7 +119,9 @@ def torchs(exam: Exam, sample: Sample) -> list[torch.Tensor] | None:
 
     def step() -> list[torch.Tensor] | None:
         run = composed(exam, sample)
-        return None if run is None else filled(run, run.gradients(exam.cotangents(run)))
+        return (
+            None if run is None else numeric.filled(run.gradients(exam.cotangents(run)), run.leaves)
+        )
 
     outcome = sandbox.attempt(step)
     made: list[torch.Tensor] | None = outcome.value if outcome.ok else None

@@ -1,7 +1,6 @@
 """State beyond one call: what the class, its module and closures hold, and whether it grows."""
 
 import collections
-import functools
 import gc
 import types
 import weakref
@@ -90,7 +89,7 @@ def growing(exam: Exam) -> tuple[str, str, str] | None:
         refs.append([weakref.ref(t) for t in held if isinstance(t, kinds)])
 
     for k in range(CALLS):
-        if not sandbox.attempt(functools.partial(call, k)).ok:
+        if not sandbox.attempt(call, k).ok:
             return None
         if k in (CALLS // 2 - 1, CALLS - 1):
             grown.append(counts(exam))

@@ -58,9 +58,7 @@ def gradient(run: Run, cotangents: Sequence[torch.Tensor]) -> torch.Tensor:
     """Return the gradients of all leaves as one real vector, zero for None."""
     # Copies: a backward that writes into its cotangent is another rule's business.
     grads = run.gradients([c.clone() for c in cotangents])
-    return numeric.real(
-        [torch.zeros_like(x) if g is None else g for x, g in zip(run.leaves, grads, strict=True)]
-    )
+    return numeric.vector(grads, run.leaves)
 
 
 def compare(

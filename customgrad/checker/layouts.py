@@ -16,7 +16,6 @@ __all__ = [
     "batches",
     "deviates",
     "different",
-    "filled",
     "layouts",
     "resized",
     "seeded",
@@ -98,13 +97,6 @@ def _laid(change: Layout, fits: Callable[[torch.Tensor], bool], t: torch.Tensor)
 # Comparison -------------------------------------------------------------------------------------
 
 
-def filled(grads: Sequence[torch.Tensor | None], like: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Return gradients as one real vector, zeros for None."""
-    return numeric.real(
-        [torch.zeros_like(x) if g is None else g for g, x in zip(grads, like, strict=True)]
-    )
-
-
 def different(exam: Exam, got: torch.Tensor, expected: torch.Tensor) -> int | None:
     """Return the element in which two vectors differ most, None if by no more than rounding."""
     if got.shape != expected.shape:
@@ -123,7 +115,7 @@ def different(exam: Exam, got: torch.Tensor, expected: torch.Tensor) -> int | No
 def seeded(exam: Exam, run: Run, cotangents: Sequence[torch.Tensor | None]) -> torch.Tensor:
     """Return the gradients of a run as one vector, from the same random numbers each time."""
     sandbox.seed(exam.seed + 1)
-    return filled(run.gradients(cotangents), run.leaves)
+    return numeric.vector(run.gradients(cotangents), run.leaves)
 
 
 def steady(exam: Exam, sample: Sample) -> bool:
@@ -137,7 +129,7 @@ def steady(exam: Exam, sample: Sample) -> bool:
                 run = exam.run(sample)
                 seeds = exam.cotangents(run)
                 sandbox.seed(exam.seed + number)
-                found.append(filled(run.gradients(seeds), run.leaves))
+                found.append(numeric.vector(run.gradients(seeds), run.leaves))
             return different(exam, found[0], found[1]) is None
 
         outcome = sandbox.attempt(same)
@@ -151,7 +143,7 @@ def deviates(exam: Exam, sample: Sample) -> bool:
     live = [k for k, t in enumerate(run.outputs) if t.requires_grad]
     seeds = exam.cotangents(run)
     row = numeric.real(seeds)
-    got = filled(run.gradients(seeds), run.leaves)
+    got = numeric.vector(run.gradients(seeds), run.leaves)
     generator = torch.Generator().manual_seed(11)
     direction = torch.randn(len(got), generator=generator, dtype=torch.float64)
     if not len(got):
@@ -208,8 +200,8 @@ def batches(exam: Exam, sample: Sample, to: int) -> Iterator[Sample]:
                 return t.narrow(0, 0, to).clone() if own else t.clone()
 
             variant = _cut(sample, cut, f"a batch of {to} instead of {size}")
-            made = sandbox.attempt(lambda v=variant: exam.run(v, grad=False).outputs)  # type: ignore[misc]
-            if made.ok and [o.shape for o in made.value] == [
+            made = sandbox.attempt(exam.run, variant, grad=False)
+            if made.ok and [o.shape for o in made.value.outputs] == [
                 (torch.Size((to, *o.shape[1:])) if o.dim() else o.shape) for o in outputs
             ]:
                 yield variant

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import torch
 
-from customgrad.checker import sandbox
+from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam, Run
-from customgrad.checker.extremes import filled, masked
+from customgrad.checker.extremes import masked
 from customgrad.checker.samples import Sample
 from customgrad.checker.spy import composed, raw
 
@@ -51,7 +51,7 @@ def _gradients(exam: Exam, run: Run | None, dtype: torch.dtype) -> Grads | None:
     if run is None or not run.live or not all(bool(t.isfinite().all()) for t in run.live):
         return None
     seeds = [c.to(dtype).to(t.dtype) for c, t in zip(exam.cotangents(run), run.live, strict=True)]
-    return [g.double() for g in filled(run, run.gradients(seeds))]
+    return [g.double() for g in numeric.filled(run.gradients(seeds), run.leaves)]
 
 
 def judge(

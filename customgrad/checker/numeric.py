@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-__all__ = ["Slope", "real", "slope", "unreal"]
+__all__ = ["Slope", "filled", "real", "slope", "unreal", "vector"]
 
 RATIO = 4.0
 
@@ -38,6 +38,18 @@ def unreal(vector: torch.Tensor, like: Sequence[torch.Tensor]) -> list[torch.Ten
             part = torch.view_as_complex(part.reshape(-1, 2).contiguous())
         out.append(part.reshape(t.shape).to(t.dtype))
     return out
+
+
+def filled(
+    grads: Sequence[torch.Tensor | None], like: Sequence[torch.Tensor]
+) -> list[torch.Tensor]:
+    """Return zeros, of the shapes and dtypes of others, for what is None."""
+    return [torch.zeros_like(x) if g is None else g for g, x in zip(grads, like, strict=True)]
+
+
+def vector(grads: Sequence[torch.Tensor | None], like: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Return gradients as one real vector, zeros for None."""
+    return real(filled(grads, like))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Run the rules over one subject."""
 
-import functools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -74,7 +73,7 @@ def check(
             if progress is not None:
                 progress(rule)
             began = time.perf_counter()
-            outcome = sandbox.attempt(functools.partial(_run, rule, exam), rule.seconds)
+            outcome = sandbox.attempt(_run, rule, exam, seconds=rule.seconds)
             exam.facts.setdefault("seconds", {})[rule.code] = round(time.perf_counter() - began, 4)
             if outcome.ok:
                 findings += outcome.value

@@ -109,11 +109,11 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def attempt(step: Callable[[], Any], seconds: float = 30.0) -> Outcome:
-    """Run a step, and keep what it raises, an exit included; only Ctrl-C passes."""
+def attempt(step: Callable[..., Any], *args: Any, seconds: float = 30.0, **options: Any) -> Outcome:
+    """Call a step, and keep what it raises, an exit included; only Ctrl-C passes."""
     try:
         with limited(seconds):
-            return Outcome(step())
+            return Outcome(step(*args, **options))
     except KeyboardInterrupt:
         raise
     except BaseException as error:

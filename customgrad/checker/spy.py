@@ -93,8 +93,8 @@ def raw(
         found[0].returned = list(returned) if isinstance(returned, tuple) else [returned]
         return returned
 
-    spy = type(function.__name__, (function,), {"backward": staticmethod(backward)})
-    run = exam.run(sample, wanted=wanted, call=lambda *args: spy.apply(*args))  # type: ignore[attr-defined]
+    spy: Any = type(function.__name__, (function,), {"backward": staticmethod(backward)})
+    run = exam.run(sample, wanted=wanted, call=spy.apply)
     found.append(Raw(run))
     found[0].gradients = run.gradients(exam.cotangents(run))
     found[0].births = watcher.births

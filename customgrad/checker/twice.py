@@ -28,11 +28,6 @@ class Deviation:
     sample: Sample
 
 
-def _filled(run: Run, grads: list[torch.Tensor | None]) -> torch.Tensor:
-    pairs = zip(run.leaves, grads, strict=True)
-    return numeric.real([torch.zeros_like(x) if g is None else g for x, g in pairs])
-
-
 def _backward(
     exam: Exam, sample: Sample, seeds: list[torch.Tensor]
 ) -> Callable[[torch.Tensor], torch.Tensor | None]:
@@ -49,7 +44,7 @@ def _backward(
         def step() -> torch.Tensor:
             run = exam.run(moved)
             sandbox.seed(exam.seed + 1)
-            return _filled(run, run.gradients(parts[len(sample.wanted) :]))
+            return numeric.vector(run.gradients(parts[len(sample.wanted) :]), run.leaves)
 
         outcome = sandbox.attempt(step)
         return outcome.value if outcome.ok else None
@@ -87,7 +82,9 @@ def _steady(exam: Exam, sample: Sample, seeds: list[torch.Tensor]) -> None:
     at = numeric.real([*sample.tensors, *seeds])
     one, two = f(at), f(at)
     run = exam.run(sample)
-    again = sandbox.attempt(lambda: [_filled(run, run.gradients(seeds)) for _ in range(2)])
+    again = sandbox.attempt(
+        lambda: [numeric.vector(run.gradients(seeds), run.leaves) for _ in range(2)]
+    )
     if not again.ok or not torch.equal(*again.value):
         raise NotJudged("a second backward through the same graph gives other values")
     if one is None or two is None or not bool(one.isfinite().all()):
@@ -197,12 +194,7 @@ def wrong(exam: Exam, sample: Sample) -> Deviation | None:
     for along in _directions(sample, plain):
         slopes = None
         for number, second in enumerate(found.value):
-            total = numeric.real(
-                [
-                    torch.zeros_like(t) if s is None else s
-                    for t, s in zip([*run.leaves, *needing], second, strict=True)
-                ]
-            )
+            total = numeric.vector(second, [*run.leaves, *needing])
             if sum(sizes) != len(total) or not bool(total.isfinite().all()):
                 continue
             slopes = slopes or _slopes(exam, sample, plain, along)

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from customgrad.checker import numeric
 from customgrad.checker.batching import Dims, differ
 from customgrad.checker.exam import Exam, Run
 from customgrad.checker.samples import Sample, flat, floating
@@ -80,9 +81,7 @@ def loop(exam: Exam, rows: Sequence[Sample]) -> tuple[list[torch.Tensor], Slopes
     seeds = [cotangents(r, k) for k, r in enumerate(runs)]
     each = [r.gradients(s) for r, s in zip(runs, seeds, strict=True)]
     grads = [
-        torch.stack(
-            [torch.zeros_like(x) if g is None else g for g, x in zip(column, leaves, strict=True)]
-        ).detach()
+        torch.stack(numeric.filled(column, leaves)).detach()
         for column, leaves in zip(
             zip(*each, strict=True), zip(*(r.leaves for r in runs), strict=True), strict=True
         )
@@ -124,7 +123,7 @@ def outer(
     for i, g in zip(sample.wanted, grads, strict=True):
         d = dims[i]
         expected.append(g.sum(0) if d is None else g.movedim(0, d))
-    return _first(_zeros(got, expected), expected, _names(exam))
+    return _first(numeric.filled(got, expected), expected, _names(exam))
 
 
 def inner(
@@ -154,10 +153,6 @@ def inner(
 
 def _names(exam: Exam) -> list[str]:
     return [f"gradient of {exam.named(k)}" for k in range(len(exam.base.wanted))]
-
-
-def _zeros(got: Sequence[torch.Tensor | None], like: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    return [torch.zeros_like(x) if g is None else g for g, x in zip(got, like, strict=True)]
 
 
 def _first(

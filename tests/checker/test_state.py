@@ -55,7 +55,7 @@ class Wrong(torch.autograd.Function):
 @pytest.fixture
 def quick(monkeypatch):
     """Give each step and each rule little time."""
-    monkeypatch.setattr(sandbox.attempt, "__defaults__", (0.3,))
+    monkeypatch.setattr(sandbox.attempt, "__kwdefaults__", {"seconds": 0.3})
     for rule in RULES:
         monkeypatch.setattr(rule, "seconds", min(rule.seconds, 3.0))
 

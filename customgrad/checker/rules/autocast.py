@@ -10,6 +10,7 @@ from customgrad.checker.exam import Exam, Run
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
+from customgrad.checker.script import OUTPUT
 
 AUTOCAST = Rule(
     code="CG806",
@@ -51,8 +52,8 @@ def autocast(exam: Exam) -> Iterator[Finding]:
         "out = out[0] if isinstance(out, tuple) else out\n"
         "u = torch.ones_like(out)\n"
         "print('got:', torch.autograd.grad(out, {inputs}, u, allow_unused=True))\n"
-        "out = {call}\nout = out[0] if isinstance(out, tuple) else out\n"
-        "print('without autocast:', torch.autograd.grad(out, {inputs}, u.to(out.dtype), allow_unused=True))"
+        + OUTPUT
+        + "print('without autocast:', torch.autograd.grad(out, {inputs}, u.to(out.dtype), allow_unused=True))"
     )
     cast = [s.to(t.dtype) for s, t in zip(seeds, run.live, strict=True)]
     got = sandbox.attempt(lambda: run.gradients(cast))
@@ -78,10 +79,7 @@ def autocast(exam: Exam) -> Iterator[Finding]:
         )
         return
     a, b = (
-        numeric.real(
-            [torch.zeros_like(x) if g is None else g for x, g in zip(r.leaves, grads, strict=True)]
-        )
-        for r, grads in ((run, got.value), (plain, usual.value))
+        numeric.vector(grads, r.leaves) for r, grads in ((run, got.value), (plain, usual.value))
     )
     if not len(b) or not bool(b.isfinite().all()):
         return
@@ -113,12 +111,7 @@ def _rounded(exam: Exam, sample: Sample, seeds: list[torch.Tensor], right: torch
     def step() -> float:
         run = exam.run(sample.changed(lambda t: t.bfloat16().float(), ""))
         grads = run.gradients([s.bfloat16().to(s.dtype) for s in seeds])
-        near = numeric.real(
-            [
-                torch.zeros_like(x) if g is None else g
-                for x, g in zip(run.leaves, grads, strict=True)
-            ]
-        )
+        near = numeric.vector(grads, run.leaves)
         return float((near - right).abs().max() / (right.abs().max() + 1e-30))
 
     outcome = sandbox.attempt(step)

@@ -8,6 +8,7 @@ from customgrad.checker import batching, sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
+from customgrad.checker.script import OUTPUT
 
 BATCHED = Rule(
     code="CG957",
@@ -46,8 +47,7 @@ def batched(exam: Exam) -> Iterator[Finding]:
         )
     )
     body = (
-        "out = {call}\nout = out[0] if isinstance(out, tuple) else out\n"
-        "w = torch.randn(3, *out.shape, dtype=out.dtype)\n"
+        OUTPUT + "w = torch.randn(3, *out.shape, dtype=out.dtype)\n"
         "print('loop:', [torch.autograd.grad(out, {inputs}, v, retain_graph=True, allow_unused=True) for v in w])\n"
         "print('batched:', torch.autograd.grad(out, {inputs}, w, is_grads_batched=True, allow_unused=True))"
     )

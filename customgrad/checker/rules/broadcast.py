@@ -81,10 +81,10 @@ def _elementwise(exam: Exam, sample: Sample) -> bool:
             mine = torch.zeros(values[i].shape, dtype=torch.bool)
             mine.view(-1)[at] = True
             moved = replace(sample, values=tuple(values))
-            again = sandbox.attempt(lambda m=moved: exam.run(m, grad=False).outputs)  # type: ignore[misc]
+            again = sandbox.attempt(exam.run, moved, grad=False)
             if again.ok and any(
                 bool(((a != b) & ~mine.expand(a.shape)).any())
-                for a, b in zip(again.value, outputs, strict=True)
+                for a, b in zip(again.value.outputs, outputs, strict=True)
             ):
                 return False
     return True

@@ -8,6 +8,7 @@ from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import flat
+from customgrad.checker.script import OUTPUT
 
 FORWARD = Rule(
     code="CG101",
@@ -171,7 +172,7 @@ def backward_raises(exam: Exam) -> Iterator[Finding]:
         cause=cause,
         fix=fix,
         sample=exam.given[0],
-        body="out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.backward(torch.randn_like(out))",
+        body=OUTPUT + "out.backward(torch.randn_like(out))",
     )
 
 

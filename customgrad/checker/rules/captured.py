@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from customgrad.checker import sandbox
+from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam, Run
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled
+from customgrad.checker.layouts import ALL_OUTPUTS, different
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import flat
@@ -83,7 +83,7 @@ def captured(exam: Exam) -> Iterator[Finding]:
     ]
     if not suspects:
         return
-    value = filled(run.outputs, run.outputs)
+    value = numeric.real(run.outputs)
     for tensor in suspects:
         if not _neglected(exam, run, tensor, suspects):
             run = exam.run(sample)
@@ -160,8 +160,8 @@ def _matters(exam: Exam, tensor: torch.Tensor, value: torch.Tensor) -> bool:
     if not outcome.ok:
         return False
     again = exam.run(exam.base).outputs  # that forward has no memory of its own
-    same = different(exam, filled(again, again), value) is None
-    return same and different(exam, filled(outcome.value, outcome.value), value) is not None
+    same = different(exam, numeric.real(again), value) is None
+    return same and different(exam, numeric.real(outcome.value), value) is not None
 
 
 def _name(exam: Exam, tensor: torch.Tensor) -> tuple[str, str]:

@@ -60,7 +60,7 @@ def dropped(exam: Exam) -> Iterator[Finding]:
     eager = sandbox.attempt(lambda: gradient(*wanted))
     exam.require(eager.ok, f"torch.func.grad raised {eager.words}")
     with _private.fresh_compiler():
-        fast = sandbox.attempt(lambda: _private.compiled(gradient, "eager")(*wanted), 50.0)
+        fast = sandbox.attempt(lambda: _private.compiled(gradient, "eager")(*wanted), seconds=50.0)
     exam.require(fast.ok, f"torch.compile raised {fast.words}")
     for k, (got, right) in enumerate(zip(fast.value, eager.value, strict=True)):
         if batching.differ(got.detach(), right.detach()):

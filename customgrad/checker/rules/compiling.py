@@ -36,7 +36,7 @@ def compile_wrong(exam: Exam) -> Iterator[Finding]:
         target = exam.subject.target if not exam.subject.function else exam.subject.call
         if isinstance(target, torch.nn.Module):
             target = exam.subject.call
-        outcome = sandbox.attempt(lambda: _results(exam, _private.compiled(target)), 50.0)
+        outcome = sandbox.attempt(lambda: _results(exam, _private.compiled(target)), seconds=50.0)
     did = f'torch.compile({exam.subject.called}, backend="aot_eager", fullgraph=True)'
     body = (
         "for f in ({name}, torch.compile({name}, backend='aot_eager', fullgraph=True)):\n"

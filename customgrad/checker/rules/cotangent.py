@@ -1,6 +1,5 @@
 """CG202: backward is linear in the cotangent, which gradcheck does not look at."""
 
-import functools
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -11,6 +10,7 @@ from customgrad.checker.jacobian import gradient
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
+from customgrad.checker.script import OUTPUT
 
 LINEAR = Rule(
     code="CG202",
@@ -40,7 +40,7 @@ def nonlinear(exam: Exam) -> Iterator[Finding]:
                 )
                 for column in zip(*parts, strict=True)
             ]
-            outcome = sandbox.attempt(functools.partial(gradient, run, whole))
+            outcome = sandbox.attempt(gradient, run, whole)
             if not outcome.ok:
                 continue
             got = outcome.value
@@ -70,8 +70,7 @@ def nonlinear(exam: Exam) -> Iterator[Finding]:
                     fix="use grad_output once, as a factor, in every element: grad_output * derivative",
                     sample=sample,
                     body=(
-                        "out = {call}\nout = out[0] if isinstance(out, tuple) else out\n"
-                        "u = torch.randn_like(out)\n"
+                        OUTPUT + "u = torch.randn_like(out)\n"
                         "one = torch.autograd.grad(out, {inputs}, u, retain_graph=True, allow_unused=True)\n"
                         "ten = torch.autograd.grad(out, {inputs}, -50 * u, allow_unused=True)\n"
                         "print('-50 times the gradient:', [None if g is None else -50 * g for g in one])\n"

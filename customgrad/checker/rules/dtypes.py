@@ -1,6 +1,5 @@
 """CG803 and CG804: dtypes of outputs, and dtypes in which backward stops."""
 
-import functools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -95,7 +94,7 @@ def raises_in_dtype(exam: Exam) -> Iterator[Finding]:
         sample = replace(_cast(start, dtype), label=f"the inputs in {words}")
         if not exam.accepts(sample):
             continue
-        outcome = sandbox.attempt(functools.partial(_backward, exam, sample))
+        outcome = sandbox.attempt(_backward, exam, sample)
         if outcome.ok:
             continue
         text = str(outcome.error).lower()

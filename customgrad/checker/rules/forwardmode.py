@@ -1,6 +1,5 @@
 """CG954: the directional derivative of jvp is that of forward and of backward."""
 
-import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -49,7 +48,7 @@ def jvp_wrong(exam: Exam) -> Iterator[Finding]:
         names = " and ".join(exam.named(k) for k in chosen)
         others = ", ".join(exam.named(k) for k in range(count) if k not in chosen)
         did = f"forward mode of {exam.subject.called} with a tangent on {names}"
-        outcome = sandbox.attempt(functools.partial(pushed, exam, sample, along))
+        outcome = sandbox.attempt(pushed, exam, sample, along)
         if not outcome.ok:
             place = exam.subject.quoted(outcome.line(*exam.subject.files))
             meant = isinstance(outcome.error, NotImplementedError) or re.search(r"`raise\b", place)
@@ -94,12 +93,7 @@ def _compared(
     value = numeric.real([t for t in pushed_ if t is not None])
     if any(t is not None and t.shape != o.shape for t, o in zip(pushed_, outs, strict=True)):
         return  # torch itself refuses such a tangent
-    direction = numeric.real(
-        [
-            torch.zeros_like(t) if a is None else a
-            for a, t in zip(along, sample.tensors, strict=True)
-        ]
-    )
+    direction = numeric.vector(along, sample.tensors)
     slope = exam.slope(sample, direction, live)
     if slope.left.shape != value.shape:
         return

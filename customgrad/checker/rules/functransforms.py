@@ -10,6 +10,7 @@ from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import flat
+from customgrad.checker.script import OUTPUT
 from customgrad.checker.vmapped import has_rule
 
 NONE = Rule(
@@ -91,7 +92,7 @@ def func_grad(exam: Exam) -> Iterator[Finding]:
 
     outcome = sandbox.attempt(pulled)
     body = (
-        "out = {call}\nout = out[0] if isinstance(out, tuple) else out\nw = torch.randn_like(out)\n"
+        OUTPUT + "w = torch.randn_like(out)\n"
         "print('autograd:', torch.autograd.grad(out, {inputs}, w, allow_unused=True))\n\n\n"
         "def loss(*args):\n    out = {name}(*args)\n"
         "    return ((out[0] if isinstance(out, tuple) else out) * w).sum()\n\n\n"

@@ -1,6 +1,5 @@
 """CG105 and CG805: the dtype of what backward returns, before the engine casts it."""
 
-import functools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -46,7 +45,7 @@ back. Make them with grad_output.new_zeros(...), torch.zeros_like(...) or dtype=
 def gradient_dtype(exam: Exam) -> Iterator[Finding]:
     """Yield gradients in double or in single precision whose input has the other."""
     for sample in precise(exam):
-        outcome = sandbox.attempt(functools.partial(raw, exam, sample))
+        outcome = sandbox.attempt(raw, exam, sample)
         if not outcome.ok:
             continue
         kinds = {t.dtype.to_real() for t in (*outcome.value.run.live, *sample.tensors)}
@@ -86,7 +85,7 @@ def default_dtype(exam: Exam) -> Iterator[Finding]:
         r"torch\.(zeros|ones|empty|full|eye|tensor|rand|randn|linspace|arange)\(|torch\.Tensor\("
     )
     for sample in precise(exam):
-        outcome = sandbox.attempt(functools.partial(raw, exam, sample))
+        outcome = sandbox.attempt(raw, exam, sample)
         if not outcome.ok or any(strange(t, sample.tensors[0]) for t in outcome.value.run.live):
             continue
         for i in sample.wanted:
@@ -98,10 +97,7 @@ def default_dtype(exam: Exam) -> Iterator[Finding]:
                 return
     sample = exam.given[0]
     exam.require({t.dtype for t in sample.tensors} == {torch.float64}, "the inputs are not float64")
-    runs = [
-        sandbox.attempt(functools.partial(under_default, exam, sample, d))
-        for d in (torch.float32, torch.float64)
-    ]
+    runs = [sandbox.attempt(under_default, exam, sample, d) for d in (torch.float32, torch.float64)]
     if not all(r.ok for r in runs):
         return
     single, double = (r.value for r in runs)
@@ -166,7 +162,7 @@ def strange(got: torch.Tensor, value: torch.Tensor) -> bool:
 def follows_default(exam: Exam, sample: Sample, i: int) -> bool:
     """Whether the gradient of argument i has the default dtype, whatever that is."""
     for dtype in (torch.float32, torch.float64):
-        outcome = sandbox.attempt(functools.partial(under_default, exam, sample, dtype))
+        outcome = sandbox.attempt(under_default, exam, sample, dtype)
         if not outcome.ok or len(outcome.value.returned) <= i:
             return False
         got = outcome.value.returned[i]

@@ -12,7 +12,7 @@ from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import flat, floating
-from customgrad.checker.script import variables
+from customgrad.checker.script import OUTPUT, variables
 
 HIDDEN = Rule(
     code="CG109",
@@ -81,7 +81,8 @@ def hidden(exam: Exam) -> Iterator[Finding]:
             fix=f"pass them one by one, apply(..., *{name}), take forward(ctx, ..., *{name}), and return a gradient "
             "for each",
             method="forward",
-            body="out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.sum().backward()\n"
+            body=OUTPUT
+            + "out.sum().backward()\n"
             "hidden = {arg}.values() if isinstance({arg}, dict) else {arg}\n"
             "print('got:', [t.grad for t in hidden], 'expected: gradients')".replace(
                 "{arg}", variables(exam, sample)[i]
@@ -108,7 +109,7 @@ def by_flag(exam: Exam) -> Iterator[Finding]:
         return t.transpose(0, 1).contiguous().transpose(0, 1) if t.dim() > 1 else spread(t)
 
     for words, prepare in (("a strided", spread), ("a transposed", turned)):
-        outcome = sandbox.attempt(lambda p=prepare: _prepared(exam, p))  # type: ignore[misc]
+        outcome = sandbox.attempt(_prepared, exam, prepare)
         if not outcome.ok:
             continue
         for k, (a, b) in enumerate(zip(usual, outcome.value, strict=True)):

@@ -1,6 +1,5 @@
 """CG406: how backward reads what was saved."""
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -36,9 +35,7 @@ print(torch.autograd.grad(out.sum(), {inputs}, allow_unused=True))
 def _vector(run: Any, seeds: Sequence[torch.Tensor], seed: int) -> torch.Tensor:
     sandbox.seed(seed)
     grads = run.gradients([s.clone() for s in seeds], retain_graph=False)
-    return numeric.real(
-        [torch.zeros_like(x) if g is None else g for x, g in zip(run.leaves, grads, strict=True)]
-    )
+    return numeric.vector(grads, run.leaves)
 
 
 def _through(exam: Exam, call: Callable[..., Any], seeds: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -80,7 +77,7 @@ def hooks(exam: Exam) -> Iterator[Finding]:
         ("save_on_cpu", offloaded),
         ("saved_tensors_hooks", cloned),
     ):
-        outcome = sandbox.attempt(functools.partial(_through, exam, call, seeds))
+        outcome = sandbox.attempt(_through, exam, call, seeds)
         size = float(expected.abs().max()) if expected.numel() else 0.0
         loose = 1e-7 if exam.dtype == torch.float64 else 1e-3
         if outcome.ok and torch.allclose(outcome.value, expected, rtol=loose, atol=loose * size):

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
-from customgrad.checker import sandbox
+from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam
-from customgrad.checker.layouts import different, filled, layouts, seeded, steady
+from customgrad.checker.layouts import different, layouts, seeded, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.rules.layout import CODE, culprit, kind
@@ -35,22 +35,22 @@ def input_layout(exam: Exam) -> Iterator[Finding]:
         tensors = sample.tensors
         plain = exam.run(sample)
         seeds = exam.cotangents(plain)
-        value = filled(plain.live, plain.live)
+        value = numeric.real(plain.live)
         gradient = seeded(exam, plain, [s.clone() for s in seeds])
         for words, change in _inputs(tensors):
-            outcome = sandbox.attempt(lambda c=change, s=sample: exam.run(s, prepare=c))  # type: ignore[misc]
+            outcome = sandbox.attempt(exam.run, sample, prepare=change)
             if not outcome.ok or [t.shape for t in outcome.value.live] != [
                 t.shape for t in plain.live
             ]:
                 continue  # forward refuses
             run = outcome.value
-            forward = filled(run.live, run.live)
+            forward = numeric.real(run.live)
             if (worst := different(exam, forward, value)) is not None:
                 if not _seedless(exam, sample, value):
                     continue
                 yield _told(exam, sample, words, "forward", outcome, forward[worst], value[worst])
                 return
-            got = sandbox.attempt(lambda r=run, s=seeds: seeded(exam, r, [x.clone() for x in s]))  # type: ignore[misc]
+            got = sandbox.attempt(seeded, exam, run, [x.clone() for x in seeds])
             if not got.ok:
                 yield _told(exam, sample, words, "backward", got, None, None)
                 return
@@ -88,7 +88,7 @@ def _seedless(exam: Exam, sample: Sample, value: torch.Tensor) -> bool:
         run = exam.run(sample)
     finally:
         exam.seed = kept
-    return different(exam, filled(run.live, run.live), value) is None
+    return different(exam, numeric.real(run.live), value) is None
 
 
 def _told(

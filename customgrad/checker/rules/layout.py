@@ -43,11 +43,11 @@ def cotangent_layout(exam: Exam) -> Iterator[Finding]:
         if not all(t.numel() for t in run.live):
             continue
         for words, seeds, plain, code in _cotangents(exam, run):
-            expected = sandbox.attempt(lambda r=run, p=plain: seeded(exam, r, p))  # type: ignore[misc]
+            expected = sandbox.attempt(seeded, exam, run, plain)
             if not expected.ok:
                 run = exam.run(sample)
                 continue
-            got = sandbox.attempt(lambda r=run, s=seeds: seeded(exam, r, s))  # type: ignore[misc]
+            got = sandbox.attempt(seeded, exam, run, seeds)
             worst = different(exam, got.value, expected.value) if got.ok else None
             if got.ok and worst is None:
                 continue

@@ -72,9 +72,7 @@ def without_gradient(exam: Exam) -> Iterator[Finding]:
         ("with inputs that require no gradient", (), True),
         ("under torch.no_grad()", sample.wanted, False),
     ):
-        outcome = sandbox.attempt(
-            lambda w=wanted, g=grad: exam.run(sample, wanted=w, grad=g)  # type: ignore[misc]
-        )
+        outcome = sandbox.attempt(exam.run, sample, wanted=wanted, grad=grad)
         if not outcome.ok:
             if exam.in_place:
                 continue

@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import sandbox
+from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam, Run
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, seeded, steady
+from customgrad.checker.layouts import ALL_OUTPUTS, different, seeded, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import flat
@@ -65,12 +65,10 @@ def cotangent_changed(exam: Exam) -> Iterator[Finding]:
             seeds = [t.clone() for t in kept]
             run.gradients(seeds)
             for k, (seed, before) in enumerate(zip(seeds, kept, strict=True)):
-                if (
-                    worst := different(exam, filled([seed], [seed]), filled([before], [before]))
-                ) is None:
+                if (worst := different(exam, numeric.real([seed]), numeric.real([before]))) is None:
                     continue
                 name = _argument(exam, k, len(kept))
-                now, then = filled([seed], [seed])[worst], filled([before], [before])[worst]
+                now, then = numeric.real([seed])[worst], numeric.real([before])[worst]
                 yield exam.finding(
                     COTANGENT,
                     f"backward changes its cotangent {name} in place",
@@ -110,7 +108,7 @@ def input_changed(exam: Exam) -> Iterator[Finding]:
             arg = run.args[i]
             if any(out is arg for out in run.outputs):
                 continue  # mark_dirty gives the input itself back
-            now, then = filled([arg], [arg]), filled([sample.values[i]], [arg])
+            now, then = numeric.real([arg]), numeric.real([sample.values[i]])
             if (worst := different(exam, now, then)) is None:
                 continue
             name = exam.names[i]
@@ -141,17 +139,17 @@ def saved_changed(exam: Exam) -> Iterator[Finding]:
         run = exam.run(sample)
         seeds = exam.cotangents(run)
         watched = _watched(exam, run)
-        before = sandbox.attempt(lambda w=watched: [t.detach().clone() for _, t in w])  # type: ignore[misc]
+        before = sandbox.attempt(_copies, watched)
         if not before.ok:
             continue
         first = seeded(exam, run, [s.clone() for s in seeds])
         for (words, tensor), kept in zip(watched, before.value, strict=True):
-            now, then = filled([tensor], [tensor]), filled([kept], [kept])
+            now, then = numeric.real([tensor]), numeric.real([kept])
             worst = different(exam, now, then)
             if worst is None:
                 continue
             caller = words.startswith(("the input", "the output"))
-            again = sandbox.attempt(lambda r=run, s=seeds: seeded(exam, r, s))  # type: ignore[misc]
+            again = sandbox.attempt(seeded, exam, run, seeds)
             if not caller and (not again.ok or different(exam, again.value, first) is None):
                 continue  # torch raises, or it makes no difference
             effect = (
@@ -179,6 +177,10 @@ def saved_changed(exam: Exam) -> Iterator[Finding]:
                 "print('again:', torch.autograd.grad(outs, {inputs}, seeds, allow_unused=True))",
             )
             return
+
+
+def _copies(watched: Sequence[tuple[str, torch.Tensor]]) -> list[torch.Tensor]:
+    return [t.detach().clone() for _, t in watched]
 
 
 def _watched(exam: Exam, run: Run) -> Sequence[tuple[str, torch.Tensor]]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import sandbox
+from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, steady
+from customgrad.checker.layouts import ALL_OUTPUTS, different, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
@@ -54,18 +54,21 @@ def subsets(exam: Exam) -> Iterator[Finding]:
         expected = dict(zip(wanted, _grads(exam, full, seeds), strict=True))
         sets = [c for n in (1, len(wanted) - 1, 2) for c in itertools.combinations(wanted, n)]
         for chosen in list(dict.fromkeys(s for s in sets if len(s) < len(wanted)))[:16]:
-            outcome = sandbox.attempt(lambda c=chosen, s=sample: exam.run(s, wanted=c))  # type: ignore[misc]
+            outcome = sandbox.attempt(exam.run, sample, wanted=chosen)
             if not outcome.ok:
                 continue  # forward refuses
             run = outcome.value
             if len(run.outputs) != len(full.outputs):
                 continue
-            got = sandbox.attempt(lambda r=run, d=seeds: _grads(exam, r, d))  # type: ignore[misc]
+            got = sandbox.attempt(_grads, exam, run, seeds)
             if not got.ok:
                 yield _told(exam, sample, chosen, got, None, "", "")
                 return
             for i, g in zip(chosen, got.value, strict=True):
-                a, b = filled([g], [sample.values[i]]), filled([expected[i]], [sample.values[i]])
+                a, b = (
+                    numeric.vector([g], [sample.values[i]]),
+                    numeric.vector([expected[i]], [sample.values[i]]),
+                )
                 if (worst := different(exam, a, b)) is not None:
                     words = "None" if g is None else f"{float(a[worst]):.6g}"
                     yield _told(exam, sample, chosen, got, i, words, f"{float(b[worst]):.6g}")

@@ -1,7 +1,6 @@
 """CG801: NaN or infinite gradients where forward is finite and has a finite slope."""
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
@@ -12,6 +11,7 @@ from customgrad.checker.extremes import extremes, own, settled, torchs, trusted
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
+from customgrad.checker.script import OUTPUT
 from customgrad.checker.spy import Birth, raw
 
 NAN = Rule(
@@ -47,7 +47,7 @@ def nan_gradient(exam: Exam) -> Iterator[Finding]:
             judge = _measured if dtype == exam.dtype else _wider
             if kind == "infinite":
                 judge = _beside
-            outcome = sandbox.attempt(functools.partial(judge, exam, sample, run, grads, torch_too))
+            outcome = sandbox.attempt(judge, exam, sample, run, grads, torch_too)
             if outcome.ok and outcome.value:
                 yield _told(exam, kind, sample, dtype, flat)
                 return
@@ -125,7 +125,7 @@ def _told(exam: Exam, kind: str, sample: Sample, dtype: torch.dtype, flat: torch
         severity="hazard" if kind == "infinite" else "bug",
         sample=sample,
         body=(
-            "out = {call}\nout = out[0] if isinstance(out, tuple) else out\nprint('forward:', out)\n"
+            OUTPUT + "print('forward:', out)\n"
             "print('gradients:', torch.autograd.grad(out, {inputs}, torch.randn_like(out), allow_unused=True))"
         ),
     )
@@ -155,7 +155,7 @@ USUAL: dict[str, tuple[tuple[str, str], ...]] = {
         (r"\*\*|pow|square", "a power overflows to inf, and inf / inf or 0 * inf is NaN"),
     ),
 }
-MEANT: Callable[[str], str] = {
+MEANT = {
     "truediv": "a division",
     "div": "a division",
     "rtruediv": "a division",
@@ -164,14 +164,14 @@ MEANT: Callable[[str], str] = {
     "rmul": "a product",
     "sub": "a difference",
     "rsub": "a difference",
-}.get  # type: ignore[assignment]
+}
 
 
 def _cause(exam: Exam, kind: str, births: list[Birth]) -> str:
     """Name the operations that made infinity and NaN, or what the source lets one think of."""
     parts = []
-    for birth in sorted(births, key=lambda b: b.kind, reverse=False)[::-1]:
-        name = MEANT(birth.operation) or birth.operation
+    for birth in sorted(births, key=lambda b: b.kind)[::-1]:
+        name = MEANT.get(birth.operation, birth.operation)
         text = exam.subject.quoted(birth.place)
         if birth.kind == "inf":
             parts.append(

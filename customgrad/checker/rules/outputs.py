@@ -6,7 +6,7 @@ import torch
 
 from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, seeded, steady
+from customgrad.checker.layouts import ALL_OUTPUTS, different, seeded, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
@@ -50,10 +50,10 @@ def alone(exam: Exam) -> Iterator[Finding]:
             run = exam.run(sample)
             seeds = exam.cotangents(run)
             zeros = [s if n == k else torch.zeros_like(s) for n, s in enumerate(seeds)]
-            expected = sandbox.attempt(lambda r=run, z=zeros: seeded(exam, r, z))  # type: ignore[misc]
+            expected = sandbox.attempt(seeded, exam, run, zeros)
             single = [s if n == k else None for n, s in enumerate(seeds)]
             fresh = exam.run(sample)
-            got = sandbox.attempt(lambda r=fresh, s=single: seeded(exam, r, s))  # type: ignore[misc]
+            got = sandbox.attempt(seeded, exam, fresh, single)
             if not expected.ok:
                 continue
             worst = different(exam, got.value, expected.value) if got.ok else None
@@ -148,7 +148,7 @@ def _zero(exam: Exam, sample: Sample, place: int) -> bool:
     if place >= len(run.live):
         return True
     seeds = [s if n == place else None for n, s in enumerate(exam.cotangents(run))]
-    outcome = sandbox.attempt(lambda: filled(run.gradients(seeds), run.leaves))
+    outcome = sandbox.attempt(lambda: numeric.vector(run.gradients(seeds), run.leaves))
     return outcome.ok and not bool(outcome.value.any())
 
 

@@ -13,6 +13,7 @@ from customgrad.checker.lowprecision import judge, variants
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
+from customgrad.checker.script import OUTPUT
 from customgrad.checker.spy import raw
 
 LOW = Rule(
@@ -56,9 +57,7 @@ def low_precision(exam: Exam) -> Iterator[Finding]:
                     values=tuple(values),
                     label=f"{words.format(name)}, in {plain}",
                 ).to(dtype)
-                outcome = sandbox.attempt(
-                    lambda s=sample, d=dtype: judge(exam, s, d, torch_too)  # type: ignore[misc]
-                )
+                outcome = sandbox.attempt(judge, exam, sample, dtype, torch_too)
                 if outcome.ok and outcome.value is not None:
                     yield _told(exam, sample, plain, *outcome.value)
                     return
@@ -98,8 +97,7 @@ def _told(
         fix=fix,
         sample=sample,
         body=(
-            "out = {call}\nout = out[0] if isinstance(out, tuple) else out\n"
-            "u = torch.randn_like(out)\n"
+            OUTPUT + "u = torch.randn_like(out)\n"
             "print('got:', torch.autograd.grad(out, {inputs}, u, allow_unused=True))\n"
             "wide = [x.detach().double().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) "
             "and x.is_floating_point() else x for x in [{args}]]\n"

@@ -34,7 +34,7 @@ def differs(exam: Exam) -> Iterator[Finding]:
     for sample in _samples(exam):
         if not exam.accepts(sample):
             continue
-        outcome = sandbox.attempt(lambda s=sample: _both(exam, s))  # type: ignore[misc]
+        outcome = sandbox.attempt(_both, exam, sample)
         if not outcome.ok or outcome.value is None:
             continue
         what, got, expected = outcome.value
@@ -91,9 +91,7 @@ def _both(exam: Exam, sample: Sample) -> tuple[str, torch.Tensor, torch.Tensor] 
 
 def _gradient(run: Run, seeds: list[torch.Tensor]) -> torch.Tensor:
     given = run.gradients([s if k == 0 else None for k, s in enumerate(seeds[: len(run.live)])])
-    return numeric.real(
-        [torch.zeros_like(x) if g is None else g for x, g in zip(run.leaves, given, strict=True)]
-    )
+    return numeric.vector(given, run.leaves)
 
 
 def _off(exam: Exam, got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:

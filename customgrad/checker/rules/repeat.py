@@ -1,6 +1,5 @@
 """CG901 and CG902: the same backward again, and another call between."""
 
-import functools
 from collections.abc import Iterator
 
 import torch
@@ -10,6 +9,7 @@ from customgrad.checker.again import differ, others, text, vector
 from customgrad.checker.exam import Exam, Run
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
+from customgrad.checker.script import OUTPUT
 
 AGAIN = Rule(
     code="CG901",
@@ -63,7 +63,7 @@ def again(exam: Exam) -> Iterator[Finding]:
     for seeds in (u, twos):
         run = exam.run(exam.base)
         first = vector(exam, run, seeds)
-        second = sandbox.attempt(functools.partial(_twice, exam, run, seeds))
+        second = sandbox.attempt(_twice, exam, run, seeds)
         if not second.ok:
             stale = "inplace operation" in str(second.error)
             yield exam.finding(
@@ -118,7 +118,7 @@ def _overwritten(
     exam.require(
         len(set(memory)) == len(memory), "two gradients share memory, which is another fault"
     )
-    total = numeric.real([torch.zeros_like(x) if x.grad is None else x.grad for x in run.leaves])
+    total = numeric.vector([x.grad for x in run.leaves], run.leaves)
     if changed or differ(exam, total, 3 * once):
         got, expected, where = text(total, 3 * once)
         name = exam.subject.find(r"return .*(ctx\.|view|buffer|cache)|return ", "backward")
@@ -155,7 +155,7 @@ def mixed(exam: Exam) -> Iterator[Finding]:
             runs = [exam.run(s) for s in samples]
             after = {name: id(value) for name, value in holders.places(exam)}
             for k in order:
-                outcome = sandbox.attempt(functools.partial(vector, exam, runs[k], seeds[k]))
+                outcome = sandbox.attempt(vector, exam, runs[k], seeds[k])
                 if outcome.ok and not differ(exam, outcome.value, alone[k]):
                     continue
                 shared = [n for n, value in after.items() if before.get(n) != value]
@@ -185,8 +185,8 @@ def mixed(exam: Exam) -> Iterator[Finding]:
                     f"overwritten by the next call before backward reads it{line}",
                     fix="keep it on ctx: tensors by ctx.save_for_backward, anything else as an attribute of ctx",
                     body=(
-                        "out = {call}\nout = out[0] if isinstance(out, tuple) else out\n"
-                        "one = torch.autograd.grad(out.sum(), {inputs}, retain_graph=True, allow_unused=True)\n"
+                        OUTPUT + "one = torch.autograd.grad(out.sum(), {inputs}, "
+                        "retain_graph=True, allow_unused=True)\n"
                         "with torch.no_grad():\n    for x in {inputs}:\n        x.data = x.data * 0.875 + 0.03125\n"
                         "other = {call}  # another call, before backward\n"
                         "two = torch.autograd.grad(out.sum(), {inputs}, allow_unused=True)\n"

@@ -1,6 +1,5 @@
 """CG104 and CG106: shape and kind of what backward returns, before the engine repairs it."""
 
-import functools
 from collections.abc import Iterator
 
 import torch
@@ -50,7 +49,7 @@ def gradient_shape(exam: Exam) -> Iterator[Finding]:
             if got.numel() == value.numel():
                 continue
             name, shape = exam.names[i], tuple(value.shape)
-            judged = sandbox.attempt(functools.partial(compare, exam, sample))
+            judged = sandbox.attempt(compare, exam, sample)
             wrong = (
                 not exam.surrogate
                 and judged.ok

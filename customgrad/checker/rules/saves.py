@@ -1,6 +1,5 @@
 """CG404: what save_for_backward keeps for nothing."""
 
-import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -93,7 +92,7 @@ def _unused(exam: Exam) -> set[int] | None:
     variants = [exam.base, exam.base.changed(lambda t: t * -1.5 + 0.2, "")]
     unused: set[int] | None = None
     for sample, wanted in itertools.product([v for v in variants if exam.accepts(v)], subsets):
-        outcome = sandbox.attempt(functools.partial(_gradients, exam, sample, wanted))
+        outcome = sandbox.attempt(_gradients, exam, sample, wanted)
         if not outcome.ok:
             continue
         packed, gradients = outcome.value

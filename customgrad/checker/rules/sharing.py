@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from customgrad.checker import sandbox
+from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam, Run
-from customgrad.checker.layouts import ALL_OUTPUTS, different, filled, steady
+from customgrad.checker.layouts import ALL_OUTPUTS, different, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample, flat
@@ -67,7 +67,10 @@ def shared(exam: Exam) -> Iterator[Finding]:
             found = None
             if hit is None and _backward(exam, again, words) and again.leaves[k].grad is not None:
                 fresh = again.leaves[k].grad
-                if different(exam, filled([fresh], [leaf]), filled([kept], [leaf])) is not None:
+                if (
+                    different(exam, numeric.vector([fresh], [leaf]), numeric.vector([kept], [leaf]))
+                    is not None
+                ):
                     found = "memory that is kept from call to call (a cache)"
             leaf.grad.copy_(kept)
             if hit or found:
@@ -103,7 +106,7 @@ def _others(exam: Exam, run: Run, names: Sequence[str]) -> list[tuple[str, torch
 
 def equal(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether two tensors hold the same values, NaN included."""
-    return torch.equal(filled([a], [a]).nan_to_num(), filled([b], [b]).nan_to_num())
+    return torch.equal(numeric.real([a]).nan_to_num(), numeric.real([b]).nan_to_num())
 
 
 def _told(exam: Exam, sample: Sample, name: str, other: str, words: str) -> Finding:

@@ -1,5 +1,6 @@
 """CG503: an in-place change between forward and backward that autograd does not notice."""
 
+import functools
 from collections.abc import Callable, Iterator
 
 import torch
@@ -43,10 +44,10 @@ def stale(exam: Exam) -> Iterator[Finding]:
     targets: list[tuple[str, Callable[[Run], torch.Tensor]]] = []
     if not exam.in_place:
         for i in sample.wanted:
-            targets.append((exam.names[i], lambda r, i=i: r.args[i]))  # type: ignore[misc]
+            targets.append((exam.names[i], functools.partial(_picked, "args", i)))
     for k in range(len(run.outputs)):
         name = "the output" if len(run.outputs) == 1 else f"the output {k}"
-        targets.append((name, lambda r, k=k: r.outputs[k]))  # type: ignore[misc]
+        targets.append((name, functools.partial(_picked, "outputs", k)))
     for name, pick in targets:
         for words, change in CHANGES:
             worst, got = _after(exam, sample, pick, change, seeds, expected)
@@ -54,6 +55,12 @@ def stale(exam: Exam) -> Iterator[Finding]:
                 continue
             yield _finding(exam, sample, run, name, pick(run), words, got, expected, worst)
             return
+
+
+def _picked(which: str, k: int, run: Run) -> torch.Tensor:
+    """Return the k-th of a run's `args` or `outputs`."""
+    tensor: torch.Tensor = getattr(run, which)[k]
+    return tensor
 
 
 def _after(

@@ -13,6 +13,7 @@ from customgrad.checker.again import differ, others, plain, text, vector
 from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
+from customgrad.checker.script import OUTPUT
 
 DRAWS = Rule(
     code="CG903",
@@ -104,7 +105,7 @@ def draws(exam: Exam) -> Iterator[Finding]:
         fix="draw in forward and save what was drawn (a mask, say) by save_for_backward; "
         "or take the random numbers out",
         body=(
-            "out = {call}\nout = out[0] if isinstance(out, tuple) else out\nstate = torch.get_rng_state()\n"
+            OUTPUT + "state = torch.get_rng_state()\n"
             "for _ in range(2):\n    "
             "print(torch.autograd.grad(out.sum(), {inputs}, retain_graph=True, allow_unused=True))\n"
             "print('torch generator unchanged:', torch.equal(state, torch.get_rng_state()))"

@@ -10,6 +10,7 @@ from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample, flat
+from customgrad.checker.script import OUTPUT
 
 TWICE = Rule(
     code="CG208",
@@ -48,7 +49,7 @@ def same_tensor(exam: Exam) -> Iterator[Finding]:
         grads = dict(zip(apart.wanted, run.gradients(seeds), strict=True))
         given = [g for g in (grads[i], grads[j]) if g is not None]
         expected = sum(given, torch.zeros_like(values[i]))
-        outcome = sandbox.attempt(lambda a=apart, p=(i, j), s=seeds: _together(exam, a, p, s))  # type: ignore[misc]
+        outcome = sandbox.attempt(_together, exam, apart, (i, j), seeds)
         room = 1e-9 * (1 + float(expected.abs().max()))
         if outcome.ok and torch.allclose(outcome.value, expected, rtol=1e-6, atol=room):
             continue
@@ -63,7 +64,7 @@ def same_tensor(exam: Exam) -> Iterator[Finding]:
             fix="compute both gradients as if the arguments were different; autograd adds them",
             sample=apart,
             body=(
-                "out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.sum().backward()\n"
+                OUTPUT + "out.sum().backward()\n"
                 "print('the sum of these is due:', [t.grad for t in {inputs}])"
             ),
         )

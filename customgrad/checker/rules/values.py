@@ -1,6 +1,5 @@
 """CG204 to CG207: the gradient is right beside the inputs as given, too."""
 
-import functools
 from collections.abc import Callable, Iterable, Iterator
 
 import torch
@@ -12,6 +11,7 @@ from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.rules.gradient import told
 from customgrad.checker.samples import Sample
+from customgrad.checker.script import OUTPUT
 
 FIRST = ("CG201", "CG202")
 
@@ -82,7 +82,7 @@ def search(
         if key in seen or not sample.size or not exam.accepts(sample):
             continue
         seen.add(key)
-        outcome = sandbox.attempt(functools.partial(_backward, exam, sample))
+        outcome = sandbox.attempt(_backward, exam, sample)
         if not outcome.ok:
             yield exam.finding(
                 rule,
@@ -93,10 +93,10 @@ def search(
                 cause=f"raised in backward{exam.subject.quoted(outcome.line(*exam.subject.files))}",
                 fix="let backward take what forward takes, or let forward refuse it",
                 sample=sample,
-                body="out = {call}\nout = out[0] if isinstance(out, tuple) else out\nout.sum().backward()",
+                body=OUTPUT + "out.sum().backward()",
             )
             return
-        compared = sandbox.attempt(functools.partial(_compared, exam, sample))
+        compared = sandbox.attempt(_compared, exam, sample)
         judged += compared.ok
         found = compared.value
         if found is not None and found.wrong:

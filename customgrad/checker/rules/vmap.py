@@ -45,7 +45,7 @@ def vmap_wrong(exam: Exam) -> Iterator[Finding]:
         if dirty and any(dims[i] is None for i in exam.base.wanted):
             continue  # what is not mapped cannot be overwritten by what is
         sample, loop = batching.stacked(batch, dims)
-        expected = sandbox.attempt(functools.partial(vmapped.loop, exam, loop))
+        expected = sandbox.attempt(vmapped.loop, exam, loop)
         if not expected.ok:
             continue
         values, slopes = expected.value
