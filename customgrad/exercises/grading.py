@@ -3,6 +3,7 @@
 Runs the answer in this process; `customgrad.exercises.session` gives it one of its own.
 """
 
+import ast
 import importlib
 import re
 import sys
@@ -139,6 +140,11 @@ class _Grading:
             return self.refused(
                 f"{self.file} {changed}",
                 "leave torch and Python as they are, and write the task's own code",
+            )
+        if borrowed := borrows(self.source):
+            return self.refused(
+                f"{self.file}:{borrowed} imports from customgrad",
+                "the task is to write it yourself",
             )
         missing = [name for name in self.task.defines if not hasattr(answer, name)]
         if missing:
@@ -400,6 +406,21 @@ def _short(names: list[str]) -> str:
         names = names[1:]
         text = f"... {'; '.join(names)}"
     return text
+
+
+def borrows(source: str) -> int:
+    """Return the line that imports from customgrad, whose Functions solve half of the exercises; or 0."""
+    for node in ast.walk(ast.parse(source)):
+        modules = (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+        if any(module.partition(".")[0] == "customgrad" for module in modules):
+            return node.lineno  # type: ignore[attr-defined,no-any-return]
+    return 0
 
 
 def load(source: str, file: str) -> types.ModuleType:
