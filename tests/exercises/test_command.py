@@ -7,9 +7,10 @@ import sys
 import time
 
 import pytest
+import torch
 
 from customgrad.cli import main
-from customgrad.exercises import names, problem
+from customgrad.exercises import grade, names, problem
 from customgrad.exercises.progress import Progress
 
 RELU = problem("relu")
@@ -133,27 +134,45 @@ def test_a_torch_file_beside_it_is_named(run, tmp_path):
     assert "torch.py hides a library" in err
 
 
-ODD = {
-    "while True:\n    pass\n": "did not end within 2 s, while it was imported",
-    RELU.solution.replace(
-        "return input.clamp", "while True: pass\n        return input.clamp"
-    ): "did not end within 2 s, in the check",
+SENTENCES = {  # these end where the grader itself runs
     "exit()\n": "exit()",
-    "import os; os._exit(3)\n": "with exit code 3",
-    "import os; os.kill(os.getpid(), 11)\n": "by signal 11",
     "def (:\n": "relu.py:1 does not parse",
     "x = 1\n": "does not define CustomReLU",
     "1 / 0\n": "ZeroDivisionError: division by zero",
     "import torch\ntorch.relu = torch.abs\nclass CustomReLU: pass\n": "replaces torch.relu",
-    "import torch\ndel torch.Tensor.backward\nclass CustomReLU: pass\n": "torch.Tensor.backward",
-    "import torch\nx = torch.ones(1 << 33)\n": "can't allocate memory",
+    "import torch\ndel torch.Tensor.backward\nclass CustomReLU: pass\n": "deletes torch.Tensor.backward",
+    "import builtins\nbuiltins.abs = lambda x: 0\n": "replaces abs",
     f"from customgrad.functions import CustomReLU\n{RELU.solution}": "imports from customgrad",
     RELU.solution.replace("input.clamp(min=0)", "torch.relu(input)"): "calls torch.relu",
     RELU.solution.replace(
         "input.clamp(min=0)", 'getattr(torch, "re" + "lu")(input)'
     ): "torch's own relu",
+    f"import torch\ntorch.set_default_dtype(torch.float64)\n{RELU.solution}": "checks pass",
+}
+
+
+@pytest.mark.parametrize("source", SENTENCES, ids=range(len(SENTENCES)))
+def test_odd_answers_get_a_sentence(source):
+    dtype, relu, absolute = torch.get_default_dtype(), torch.relu, abs
+    verdict = grade("relu", source)
+    assert SENTENCES[source] in verdict.message
+    assert "Traceback" not in verdict.message
+    assert verdict.passed is ("checks pass" in verdict.message)
+    assert torch.get_default_dtype() is dtype
+    assert torch.relu is relu
+    assert abs is absolute
+    assert hasattr(torch.Tensor, "backward")
+
+
+ODD = {  # and these are stopped from outside
+    "while True:\n    pass\n": "did not end within 2 s, while it was imported",
+    RELU.solution.replace(
+        "return input.clamp", "while True: pass\n        return input.clamp"
+    ): "did not end within 2 s, in the check",
+    "import os; os._exit(3)\n": "with exit code 3",
+    "import os; os.kill(os.getpid(), 11)\n": "by signal 11",
+    "import torch\nx = torch.ones(1 << 33)\n": "can't allocate memory",
     f"print('word ' * 200000)\nprint('two')\n{RELU.solution}": "printed   word word",
-    f"import torch\ntorch.set_default_dtype(torch.float64)\n{RELU.solution}": "all 17 checks pass",
     f"input()\n{RELU.solution}": "EOFError",
 }
 
