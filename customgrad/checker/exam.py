@@ -194,8 +194,14 @@ class Exam:
 
         return f
 
-    def slope(self, sample: Sample, direction: torch.Tensor, live: Sequence[int]) -> numeric.Slope:
-        """Return forward's one-sided derivatives along a direction."""
+    def slope(
+        self,
+        sample: Sample,
+        direction: torch.Tensor,
+        live: Sequence[int],
+        first: float | None = None,
+    ) -> numeric.Slope:
+        """Return forward's one-sided derivatives along a direction, from a first step if one is given."""
         coarse = self.dtype == torch.float32
         f, at = self.evaluate(sample, live), numeric.real(sample.tensors)
         return numeric.slope(
@@ -204,7 +210,7 @@ class Exam:
             direction,
             self.epsilon,
             steps=3 if coarse else 5,
-            first=0.125 if coarse else 2.0**-5,
+            first=first or (0.125 if coarse else 2.0**-5),
             rounding=self.rounding(sample, live),
         )
 
