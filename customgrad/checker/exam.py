@@ -268,6 +268,18 @@ class Exam:
         one, two = (self.run(self.base, grad=False).outputs for _ in range(2))
         return all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
 
+    @functools.cached_property
+    def single(self) -> bool:
+        """Whether a graph can be gone through once only: backward takes away what a second one needs."""
+        run = self.run(self.base)
+        seeds = self.cotangents(run)
+        first = sandbox.attempt(run.gradients, [s.clone() for s in seeds])
+        return first.ok and not sandbox.attempt(run.gradients, [s.clone() for s in seeds]).ok
+
+    def ready(self, sample: Sample, run: Run) -> Run:
+        """Return a run whose graph can be gone through: a new one where each can but once."""
+        return self.run(sample) if self.single else run
+
     # Findings -----------------------------------------------------------------------------------
 
     def finding(self, rule: Rule, message: str, **more: Any) -> Finding:

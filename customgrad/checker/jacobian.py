@@ -86,7 +86,7 @@ def compare(
     if not sum(t.numel() for t in run.live):
         raise NotJudged("the output is empty")
     cotangents, numbers = rows(exam, run, most)
-    got = torch.stack([gradient(run, c) for c in cotangents])
+    got = torch.stack([gradient(exam.ready(sample, run), c) for c in cotangents])
     seeds = torch.stack([numeric.real(c) for c in cotangents])
     owner = torch.cat(
         [
@@ -94,11 +94,11 @@ def compare(
             for k, t in enumerate(sample.tensors)
         ]
     )
-    silent = _silent(exam, sample, run, owner)
+    silent = _silent(exam, sample, exam.ready(sample, run), owner)
     got[:, silent] = torch.nan
     if bool(got[:, ~silent].isnan().any()):
         # Zero times an infinite slope: not counted, as long as no cotangent of nonzero elements gives NaN.
-        dense = gradient(run, exam.cotangents(run))
+        dense = gradient(exam.ready(sample, run), exam.cotangents(run))
         got = torch.where(got.isnan() & ~dense.isnan(), torch.inf, got)
     expected = torch.full_like(got, torch.nan)
     single = torch.tensor([n is not None for n in numbers])

@@ -43,11 +43,11 @@ def nonlinear(exam: Exam) -> Iterator[Finding]:
                 )
                 for column in zip(*parts, strict=True)
             ]
-            outcome = sandbox.attempt(gradient, run, whole)
+            outcome = sandbox.attempt(gradient, exam.ready(sample, run), whole)
             if not outcome.ok:
                 continue
             got = outcome.value
-            pieces = [gradient(run, p) for p in parts]
+            pieces = [gradient(exam.ready(sample, run), p) for p in parts]
             expected = sum(
                 (w * g for w, g in zip(weights, pieces, strict=True)), torch.zeros_like(got)
             )
@@ -88,7 +88,7 @@ def _power(exam: Exam) -> Iterator[Finding]:
     sample = exam.base
     run = exam.run(sample)
     u = exam.cotangents(run)
-    one, two, four = (gradient(run, [c * k for c in u]) for k in (1, 2, 4))
+    one, two, four = (gradient(exam.ready(sample, run), [c * k for c in u]) for k in (1, 2, 4))
     if not bool(one.any()) or not bool(four.isfinite().all()):
         return
     for power in (2, 3):

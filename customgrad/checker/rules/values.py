@@ -163,7 +163,13 @@ def at_ties(exam: Exam) -> Iterator[Finding]:
             return f"backward is wrong where two arguments hold the same values (are equal, identical){line}"
         return f"equal elements (ties) are shared out wrongly{line}: together they must get the gradient once"
 
-    yield from search(exam, TIES, (v for s in exam.samples for v in variants.ties(s)), cause)
+    def given(sample: Sample) -> bool:
+        return [t.shape for t in sample.tensors] in [
+            [t.shape for t in s.tensors] for s in exam.samples
+        ]
+
+    made = (v for s in exam.samples for v in variants.ties(s))
+    yield from search(exam, TIES, made, cause, given)
 
 
 @BORDERS.finder
@@ -263,6 +269,8 @@ def for_sizes(exam: Exam) -> Iterator[Finding]:
 
     def free(sample: Sample) -> bool:
         """Whether forward takes any size there; where it does not, it took this one by broadcasting."""
+        if " in place " not in sample.label:
+            return False
         symbol = sample.label.split(" in place ")[1]
         return all(exam.accepts(v) for v in made() if v.label.endswith(f" in place {symbol}"))
 
