@@ -85,6 +85,8 @@ class Exam:
         self.in_place = False
         self.found: set[str] = set()
         self.facts: dict[str, Any] = {}
+        self.known: dict[str, Any] = {}
+        """What one rule found out and others ask again; unlike the facts, no part of the report."""
         self._rounding: dict[tuple[int, ...], tuple[Sample, torch.Tensor | None]] = {}
         first = sandbox.attempt(lambda: self.run(self.given[0]))
         if not first.ok and "in-place operation" in str(first.error):

@@ -120,7 +120,7 @@ def seeded(exam: Exam, run: Run, cotangents: Sequence[torch.Tensor | None]) -> t
 
 def steady(exam: Exam, sample: Sample) -> bool:
     """Whether two calls give the same gradient, from whatever random numbers in backward."""
-    kept = exam.facts.setdefault("_steady", {})
+    kept = exam.known.setdefault("steady", {})
     if sample.label not in kept:
 
         def same() -> bool:
