@@ -48,6 +48,8 @@ def input_layout(exam: Exam) -> Iterator[Finding]:
             if (worst := different(exam, forward, value)) is not None:
                 if not _seedless(exam, sample, value):
                     continue
+                if exam.subject.find(r"[Gg]enerator|seed", "forward", "setup_context"):
+                    continue  # random numbers of its own may follow the order in memory
                 yield _told(exam, sample, words, "forward", outcome, forward[worst], value[worst])
                 return
             got = sandbox.attempt(seeded, exam, run, [x.clone() for x in seeds])
