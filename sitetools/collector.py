@@ -262,6 +262,7 @@ def in_process(words: list[str], folder: str) -> subprocess.CompletedProcess[str
         contextlib.redirect_stderr(complained),
     ):
         # A warning is printed, as in a shell, and then fails the block; the checked code must not see it raised.
+        warnings.showwarning = lambda *told: complained.write(warnings.formatwarning(*told[:4]))
         warnings.simplefilter("default")
         for hidden in HIDDEN:
             warnings.simplefilter("ignore", hidden)
