@@ -262,7 +262,7 @@ def in_process(words: list[str], folder: str) -> subprocess.CompletedProcess[str
         contextlib.redirect_stderr(complained),
     ):
         # A warning is printed, as in a shell, and then fails the block; the checked code must not see it raised.
-        warnings.showwarning = lambda *told: complained.write(warnings.formatwarning(*told[:4]))
+        warnings.showwarning = show_warning
         warnings.simplefilter("default")
         for hidden in HIDDEN:
             warnings.simplefilter("ignore", hidden)
@@ -276,6 +276,11 @@ def in_process(words: list[str], folder: str) -> subprocess.CompletedProcess[str
                 if file and Path(file).resolve().is_relative_to(Path(folder).resolve()):
                     del sys.modules[name]
     return subprocess.CompletedProcess(words, code, printed.getvalue(), complained.getvalue())
+
+
+def show_warning(message: Any, category: Any, filename: str, lineno: int, *more: Any) -> None:
+    """Print a warning to stderr; pytest would keep it to itself."""
+    print(warnings.formatwarning(message, category, filename, lineno), file=sys.stderr, end="")
 
 
 def run_python(code: str, where: str) -> str:
