@@ -278,7 +278,9 @@ def in_process(words: list[str], folder: str) -> subprocess.CompletedProcess[str
     return subprocess.CompletedProcess(words, code, printed.getvalue(), complained.getvalue())
 
 
-def show_warning(message: Any, category: Any, filename: str, lineno: int, *more: Any) -> None:
+def show_warning(
+    message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
     """Print a warning to stderr; pytest would keep it to itself."""
     print(warnings.formatwarning(message, category, filename, lineno), file=sys.stderr, end="")
 
