@@ -312,12 +312,14 @@ def _wrong(text: str) -> Exception:
 
 
 def _explain(code: str) -> None:
+    from customgrad.checker import links
     from customgrad.checker.rules import RULES
 
     for rule in RULES:
         if code.upper() == rule.code or code == rule.name:
             parts = [f"{rule.code} {rule.name} · {rule.severity}", rule.summary]
             parts += rule.explanation.strip().split("\n\n")
+            parts.append(links.page(rule.code))
             typer.echo("\n\n".join(_filled(part) for part in parts if part.strip()))
             return
     rows = "\n".join(f"  {rule.code}  {rule.name}" for rule in RULES)
