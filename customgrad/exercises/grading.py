@@ -253,6 +253,7 @@ class _Grading:
             wrong = module_of(self.task.name, mutant.name, mutant.source)
             if wrong is None or not self.run(check, wrong)[0].like(result):
                 continue
+            # Alike is meant loosely, for other roundings: a mutant that is right here is no match.
             if self.first_failing(wrong) is check:
                 like.append((mutant, wrong))
         if len(like) < 2:
