@@ -31,13 +31,15 @@ def _table() -> dict[str, list[dict[str, Any]]]:
 def of_error(kind: str, message: str, where: str, source: str) -> Fact | None:
     """Return why an error of this kind was raised, and what to do, where the table knows it."""
     for entry in _table()["error"]:
-        match = re.search(entry["match"], f"{kind}: {message}")
-        if not match or entry.get("where", where) != where:
+        match = re.search(entry["match"], f"{kind}: {message}" if message else kind)
+        if not match or not re.fullmatch(entry.get("where", ".*"), where):
             continue
-        if "source" in entry and not re.search(entry["source"], source, re.M):
+        line = re.search(entry.get("source", ""), source, re.M)
+        if line is None:
             continue
         words = [group or "" for group in (match[0], *match.groups())]
-        return entry["why"].format(*words), entry["fix"].format(*words)
+        named = {"where": where, "name": line[1] if line.lastindex else ""}
+        return entry["why"].format(*words, **named), entry["fix"].format(*words, **named)
     return None
 
 
@@ -50,20 +52,49 @@ def of_words(got: str) -> Fact | None:
     return None
 
 
+def of_change(label: str) -> Fact | None:
+    """Return what is said where something is no longer as it was."""
+    if label.startswith("grad_output"):
+        return (
+            "backward writes into grad_output, which other parts of the graph may still read",
+            "make a new tensor: no +=, *=, no assignment to elements, no method that ends in _",
+        )
+    name, _, after = label.partition(" after ")
+    if after == "the call":
+        return (
+            f"forward changes {name}, which belongs to the caller",
+            "make a new tensor: no +=, *=, no assignment to elements, no method that ends in _",
+        )
+    return None
+
+
 def of_values(
     check: Check, seen: Seen, expected: Mapping[str, Any], found: Difference
 ) -> Fact | None:
     """Return a relation between what came and what was expected, and what follows from it."""
     got, right = found.got, found.expected
-    if isinstance(got, str) and not isinstance(right, torch.Tensor):
-        return of_words(got)
+    if fact := of_change(found.label):
+        return fact
+    if isinstance(output := seen.values.get("output"), str) and "output" not in expected:
+        return of_words(output)
+    if isinstance(got, str) and isinstance(right, str):
+        return _kind(found.label, got, right) or of_words(got)
     if not isinstance(right, torch.Tensor):
         return None
-    name = found.label.removeprefix("gradient of ").partition(",")[0]
-    backward = found.label.startswith("gradient of ")
+    name = re.split(r",| alone$", found.label.removeprefix("gradient of "))[0]
+    backward = found.label.startswith(("gradient of ", "second derivative by "))
     what = f"the {found.label}" if backward else f"{found.label}"
     method = "backward" if backward else "forward"
+    if found.label.startswith("second derivative by "):
+        return _second(got, right, found.label)
+    if fact := _again(seen, expected, found):
+        return fact
     if got is None:
+        if found.label == f"gradient of {name} alone":
+            return (
+                f"backward gives no gradient for {name} where {name} alone needs one",
+                f"compute it whenever ctx.needs_input_grad says so, at the place of {name}",
+            )
         if backward:
             return (
                 f"backward gives no gradient for {name}",
@@ -80,6 +111,78 @@ def of_values(
         return None
     others = {k: v for k, v in expected.items() if k != found.label}
     return next(_relations(got, right, what, method, given, name, others), None)
+
+
+def _kind(label: str, got: str, right: str) -> Fact | None:
+    """Return what is said of a dtype, or of what backward itself returned."""
+    if kinds := re.fullmatch(r"output for (\w+)", label):
+        return (
+            f"for a {kinds[1]} input, forward returns {got}",
+            "compute in the dtype of the input: make new tensors with zeros_like(x), x.new_zeros(...)"
+            " or dtype=x.dtype",
+        )
+    if place := re.fullmatch(r"what backward returns for (\w+)", label):
+        name = place[1]
+        if got == "nothing":
+            return (
+                f"backward returns nothing in the place of {name}",
+                "return one value for each argument of forward, in their order",
+            )
+        if right == "None":
+            return (
+                f"backward returns {got} for {name}, which has no gradient",
+                f"return None in the place of {name}",
+            )
+        if got == "None":
+            return (
+                f"backward returns None for {name}",
+                f"return the gradient in the place of {name}",
+            )
+        mine, theirs = got.partition(" of shape "), right.partition(" of shape ")
+        if mine[2] != theirs[2] and mine[2] and theirs[2]:
+            return (
+                f"backward itself returns a gradient of shape {mine[2]} for {name}, which has shape"
+                f" {theirs[2]}",
+                f"sum it over the axes along which {name} was repeated, to the shape of {name}",
+            )
+        if mine[0] != theirs[0] and mine[2]:
+            return (
+                f"backward returns a gradient in {mine[0]} for {name}, which is {theirs[0]}",
+                "compute in the dtype of the input: no .float(), no dtype=torch.float32",
+            )
+        return f"backward returns {got} for {name}", f"return a tensor like {name}: {right}"
+    return None
+
+
+def _again(seen: Seen, expected: Mapping[str, Any], found: Difference) -> Fact | None:
+    """Return what is said where the same backward is right once, and wrong another time."""
+
+    def right(label: str) -> bool:
+        return label in expected and same(seen.values.get(label), expected[label], NEAR)
+
+    if found.label.endswith(", time 2") and right(found.label.removesuffix("2") + "1"):
+        return (
+            "the second backward through the same graph gives another gradient than the first one",
+            "change nothing in backward that it reads: neither saved tensors nor attributes of ctx",
+        )
+    if found.label.endswith(", call 1") and right(f"{found.label[:-6]}one call"):
+        return (
+            "after a second call, backward of the first one gives a wrong gradient: something is"
+            " kept outside ctx, and the second call overwrote it",
+            "keep it with ctx.save_for_backward: each call has a ctx of its own",
+        )
+    return None
+
+
+def _second(got: Any, right: torch.Tensor, label: str) -> Fact | None:
+    if isinstance(got, torch.Tensor) and bool((got == 0).all()) and bool((right != 0).any()):
+        return (
+            f"the {label.replace('second', 'gradient’s')} is zero: autograd cannot see how backward"
+            " depends on it",
+            "compute in backward from saved inputs or outputs of forward and from grad_output, with"
+            " torch's operations; no .data, .detach(), no_grad and no @once_differentiable",
+        )
+    return None
 
 
 def _shape(got: Any, right: Any, what: str, method: str, given: Any, name: str) -> Fact | None:

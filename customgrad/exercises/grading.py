@@ -247,17 +247,20 @@ class _Grading:
         )
         if fact is not None:
             return (*fact, "")
-        return check.why, "", ""
+        return check.why if result.seen is not None else "", "", ""
 
     def mutant(self, answer: Any, check: Check, result: Result) -> Any:
-        """Return the mutant that fails this check just as the answer does; of several, the nearest."""
+        """Return the mutant that fails this check first, as the answer does; of several, the nearest."""
         like = []
         for mutant in self.task.mutants:
             self.at(
                 f"while its result was compared with known mistakes, after the check “{check.name}”"
             )
             wrong = module_of(self.task.name, mutant.name, mutant.source)
-            if wrong is not None and self.run(check, wrong)[0].like(result):
+            if wrong is None or not self.run(check, wrong)[0].like(result):
+                continue
+            # Alike is meant loosely, for other roundings: a mutant that is right here is no match.
+            if self.first_failing(wrong) is check:
                 like.append((mutant, wrong))
         if len(like) < 2:
             return like[0][0] if like else None
@@ -267,6 +270,13 @@ class _Grading:
             for mutant, wrong in like
         ]
         return like[max(range(len(like)), key=lambda k: (scores[k], -k))][0]
+
+    def first_failing(self, wrong: Any) -> Check | None:
+        """Return the check at which a mutant stops: what it does wrong there is what is told of it."""
+        for check in self.judged:
+            if self.differs(check, self.run(check, wrong)[0], self.expected(check)) is not None:
+                return check
+        return None
 
     def at_line(self, pattern: str) -> int:
         """Return the number of the only line that a pattern matches, or 0."""

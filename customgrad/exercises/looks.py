@@ -20,6 +20,7 @@ __all__ = [
     "interleaved",
     "keeps",
     "needs",
+    "returns",
     "second",
     "twice",
     "untouched",
@@ -290,19 +291,20 @@ def interleaved(name: str, first: Mapping[str, Any], then: Mapping[str, Any]) ->
     """Call twice, and only then run both backward passes, the first call's first."""
 
     def see(answer: Any) -> Seen:
-        values: dict[str, Any] = {}
-        runs = []
-        for given in (first, then):
+        def call(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
             leaves = {k: leaf(v) for k, v in given.items()}
-            runs.append((leaves, _outputs(_apply(answer, name, leaves))))
-        for k, (leaves, outputs) in enumerate(runs):
+            return leaves, _outputs(_apply(answer, name, leaves))
+
+        def back(words: str, leaves: dict[str, Any], outputs: tuple[Any, ...]) -> dict[str, Any]:
             wanted = {n: t for n, t in leaves.items() if _differentiable(t)}
             found = torch.autograd.grad(
                 outputs, tuple(wanted.values()), _cotangents(outputs, None), allow_unused=True
             )
-            values |= {
-                f"gradient of {n}, call {k + 1}": f for n, f in zip(wanted, found, strict=True)
-            }
+            return {f"gradient of {n}, {words}": f for n, f in zip(wanted, found, strict=True)}
+
+        values = back("one call", *call(first))
+        runs = [call(first), call(then)]
+        values |= back("call 1", *runs[0]) | back("call 2", *runs[1])
         return Seen(f"two calls of {name}.apply, then both backwards", values, first)
 
     return Check("two calls do not mix", see)
@@ -415,3 +417,33 @@ def batch(
         return Seen(f"torch.vmap({name}.apply, in_dims={places})", values, given)
 
     return Check(words, see, why=why)
+
+
+def returns(name: str, **given: Any) -> Check:
+    """See what backward itself returns: autograd sums and casts it before anybody sees it."""
+
+    def kind(value: Any) -> str:
+        if value is None:
+            return "None"
+        if not isinstance(value, torch.Tensor):
+            return f"a {type(value).__name__}"
+        return f"{str(value.dtype).removeprefix('torch.')} of shape {tuple(value.shape)}"
+
+    floats = {k for k, v in given.items() if isinstance(v, torch.Tensor) and v.is_floating_point()}
+    expected = {
+        f"what backward returns for {k}": kind(v if k in floats else None) for k, v in given.items()
+    }
+
+    def see(answer: Any) -> Seen:
+        outputs = _outputs(_apply(answer, name, {k: leaf(v) for k, v in given.items()}))
+        node = next((t.grad_fn for t in outputs if getattr(t, "grad_fn", None) is not None), None)
+        if node is None or not hasattr(node, "apply"):
+            return Seen(_called(name, given), expected, given)
+        made = node.apply(*_cotangents(outputs, None))
+        made = made if isinstance(made, tuple) else (made,)
+        values = {
+            label: kind(made[k]) if k < len(made) else "nothing" for k, label in enumerate(expected)
+        }
+        return Seen(_called(name, given, "backward(grad_output)"), values, given)
+
+    return Check("each gradient is returned in the shape of its input", see, expected)
