@@ -223,7 +223,9 @@ def run_console(commands: list[str], files: dict[str, str], where: str) -> str:
         "PYTHONPATH": str(pages.ROOT),
         "PYTHONIOENCODING": "utf-8",
     }
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as data:
+        # Not the progress of whoever runs the tests.
+        environment |= {"XDG_DATA_HOME": data, "LOCALAPPDATA": data, "HOME": data}
         for filename, text in files.items():
             (Path(folder) / filename).write_text(text, encoding="utf-8")
         for command in filter(str.strip, commands):

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from sitetools import figures, pages, tables
+from sitetools.tables import exercises
 
 TOLERANCE = 0.1
 """Coordinates may differ by this much from one processor to another (they are rounded to 0.1)."""
@@ -57,6 +58,8 @@ def differs(stored: str, rendered: str) -> str:
 def main(*only: str) -> int:
     """Write every generated file that changed, and say which."""
     pages.GENERATED.mkdir(exist_ok=True)
+    if not only or "exercises" in only:
+        exercises.write_starters()
     rendered = render_all(*only)
     for filename, text in rendered.items():
         target = pages.GENERATED / filename
