@@ -44,10 +44,14 @@ def _cotangents(outputs: tuple[Any, ...], g: Any) -> list[Any]:
     """Return what backward is given: as asked, or numbers that are all different."""
     if g is not None:
         return [leaf(t, False) for t in _outputs(g)]
-    return [
-        torch.linspace(1.0, 2.0, t.numel(), dtype=torch.float64).to(t.dtype).reshape(t.shape)
-        for t in outputs
-    ]
+    return [uneven(t) for t in outputs]
+
+
+def uneven(like: torch.Tensor) -> torch.Tensor:
+    """Return numbers that are all different, each third one negative: 1.5, -2, 2.5, 3, -3.5, ..."""
+    place = torch.arange(like.numel(), dtype=torch.float64)
+    values = (1.5 + 0.5 * place) * torch.where(place % 3 == 1, -1.0, 1.0)
+    return values.to(like.dtype).reshape(like.shape)
 
 
 def function(name: str, methods: tuple[str, ...] = ("forward", "backward")) -> Check:
@@ -158,11 +162,7 @@ def second(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", **g
         names = [k for k, t in leaves.items() if _differentiable(t)]
         g = [t.requires_grad_() for t in _cotangents(outputs, None)]
         first = torch.autograd.grad(outputs, wanted, g, create_graph=True, allow_unused=True)
-        total = sum(
-            (torch.linspace(1.0, 2.0, t.numel(), dtype=t.dtype).reshape(t.shape) * t).sum()
-            for t in first
-            if t is not None
-        )
+        total = sum((uneven(t) * t).sum() for t in first if t is not None)
         found = (
             torch.autograd.grad(total, [*wanted, *g], allow_unused=True)
             if isinstance(total, torch.Tensor) and total.requires_grad
@@ -385,7 +385,7 @@ def forward_mode(words: str, name: str, *, why: str = "", **given: Any) -> Check
             duals = {
                 k: fwd.make_dual(
                     leaf(v, False),
-                    torch.linspace(1.0, 2.0, v.numel(), dtype=v.dtype).reshape(v.shape),
+                    uneven(v),
                 )
                 if isinstance(v, torch.Tensor) and v.is_floating_point()
                 else v

@@ -1,4 +1,4 @@
-"""What the pages of the exercises embed: level, statement, constraints, hints, explanation, known mistakes; and the ladder.
+"""What the pages of the exercises embed: level, statement, constraints, hints, known mistakes; and the ladder.
 
 All of it stands once, in the folder of the exercise. What the grader says of a mistake is what it says when it is run.
 """
@@ -39,12 +39,12 @@ def _ladder(rungs: Any) -> str:
 
     parts = []
     for rung in rungs:
-        rows = ["| exercise | level | what it is about |", "|---|---|---|"]
+        rows = ["| exercise | what it is about |", "|---|---|"]
         for name in rung["exercises"]:
             task = problem(name)
             page = FOLDER / f"{name}.md"
             title = f"[{task.title}]({page.name})" if page.is_file() else task.title
-            rows.append(f"| {title}<br>`{name}` | {task.level} | {_first(task.statement)} |")
+            rows.append(f"| {title}<br>`{name}` · {task.level} | {_first(task.statement)} |")
         parts.append("\n".join([f"## {rung['name']}", "", rung["words"], "", *rows]))
     return "\n\n".join(parts) + "\n"
 
@@ -60,7 +60,7 @@ def _parts(task: Any) -> dict[str, str]:
     words = (needs or title)[1] if needs or title else task.needs  # type: ignore[index]
     facts = [
         f"<span>Level <strong>{task.level}</strong></span>",
-        f'<span>Needs [{words}](../{task.needs})</span>',
+        f"<span>Needs [{words}](../{task.needs})</span>",
         f"<span>Its file <strong>{task.file}</strong></span>",
     ]
     hints = []
@@ -88,8 +88,9 @@ def _mistakes(task: Any) -> str:
 
     rows = []
     for mutant in task.mutants:
-        verdict = grade(task.name, mutant.source)
-        rows.append(f"- **{mutant.name.replace('-', ' ')}**: {_sentence(verdict.diagnosis)}")
+        said = grade(task.name, mutant.source).diagnosis
+        why, fix = (_sentence(part) for part in (said.removesuffix(f"; {mutant.fix}"), mutant.fix))
+        rows.append(f"- *{mutant.name.replace('-', ' ').capitalize()}.* {why}<br>{fix}")
     return "\n".join(rows)
 
 
@@ -97,8 +98,13 @@ def _sentence(text: str) -> str:
     """Return a diagnosis with its code as code: what looks like an expression, or a name of Python's or torch's."""
     text = " ".join(text.split())
     if "`" not in text:
-        text = re.sub(r"(?<![\w`])((?:[\w.]+\.)?\w+\([^()\s]*\)|\w*_\w+|\w+\.\w+(?:\.\w+)*)(?!\w)", r"`\1`", text)
-    return text.rstrip(".") + "."
+        text = re.sub(
+            r"(?<![\w`])((?:[\w.]+\.)?\w+\([^()\s]*\)|\w*_\w+|\w+\.\w+(?:\.\w+)*)(?!\w)",
+            r"`\1`",
+            text,
+        )
+    text = text.rstrip(".") + "."
+    return text[0].upper() + text[1:] if not text[0] == "`" else text
 
 
 def write_starters(folder: Path | None = None) -> None:

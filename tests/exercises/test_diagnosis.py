@@ -21,7 +21,8 @@ def test_mutant_stops_at_the_same_check():
     """Another mutant halves grad_output in place: its gradients are the same."""
     verdict = grade("rounding", HALF)
     assert verdict.check == "the gradient"
-    assert "0.5" in verdict.diagnosis and "writes into" not in verdict.diagnosis
+    assert "0.5" in verdict.diagnosis
+    assert "writes into" not in verdict.diagnosis
 
 
 def test_no_reason_of_a_value_for_an_error():
