@@ -265,7 +265,7 @@ def options(sample: Sample, subject: Subject) -> Iterator[Sample]:
             elif value == 0:
                 others = [0.1, 1.0]
         elif isinstance(value, str):
-            others = sorted(w for w in words if w != value and w.isidentifier())[:6]
+            others = [*sorted(w for w in words if w != value and w.isidentifier())[:6]]
         for other in others:
             values = list(sample.values)
             values[i] = other
