@@ -265,7 +265,9 @@ def options(sample: Sample, subject: Subject) -> Iterator[Sample]:
             elif value == 0:
                 others = [0.1, 1.0]
         elif isinstance(value, str):
-            others = sorted(w for w in words if w != value and w.isidentifier())[:6]
+            usual = {"mean", "sum", "none"}
+            made = words | usual if value in usual else words
+            others = sorted(w for w in made if w != value and w.isidentifier())[:6]
         for other in others:
             values = list(sample.values)
             values[i] = other

@@ -106,9 +106,9 @@ def _summed(exam: Exam) -> Iterator[Finding]:
                 got=f"{float(got.reshape(-1)[at]):.6g}",
                 expected=f"{float(right.reshape(-1)[at]):.6g}",
                 where=f"element {at} of the gradient of {name}",
-                cause=f"many terms are accumulated in {plain}{line}: from 256 (bfloat16) or 2048 (float16) on, adding 1 "
-                "changes nothing, so the sum saturates",
-                fix="accumulate in float32 (cast the terms with .float() before they are added) and cast the result back",
+                cause=f"many terms are accumulated in {plain}{line}: from 256 (bfloat16) or 2048 (float16) on, adding "
+                "1 changes nothing, so the sum saturates",
+                fix="accumulate in float32 (cast the terms with .float() before adding) and cast the result back",
                 sample=sample,
                 body=OUTPUT
                 + "print('got:', torch.autograd.grad(out, {inputs}, torch.ones_like(out), allow_unused=True))\n"
