@@ -8,10 +8,10 @@ import torch
 
 from customgrad.checker import graph, holders, sandbox
 from customgrad.checker.exam import Exam, wanted_tensors
+from customgrad.checker.options import options
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
-from customgrad.checker.variants import options
 
 USELESS = Rule(
     code="CG404",

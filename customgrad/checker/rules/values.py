@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import replace
 
 import torch
 
-from customgrad.checker import numeric, sandbox, variants
+from customgrad.checker import numeric, options, sandbox, variants
 from customgrad.checker.exam import MOST, Exam
 from customgrad.checker.jacobian import Comparison, compare, suspicious
 from customgrad.checker.report import Finding
@@ -116,7 +115,7 @@ def search(
         compared = sandbox.attempt(_compared, exam, sample)
         judged += compared.ok
         found = compared.value
-        if found is not None and found.wrong and not _unfinished(exam, sample):
+        if found is not None and found.wrong and not options.unfinished(exam, sample):
             yield told(
                 exam,
                 rule,
@@ -127,24 +126,6 @@ def search(
             )
             return
     exam.require(judged > 0, "forward took none of the variants")
-
-
-def _unfinished(exam: Exam, sample: Sample) -> bool:
-    """Whether forward iterates, and does not come to its end here as it does on the inputs as given."""
-    for i, (name, value) in enumerate(zip(exam.names, sample.values, strict=True)):
-        if type(value) is not int or not re.search("iter|step|max|sweep|^n_?|num", name, re.I):
-            continue
-        moved = []
-        for one in (exam.base, sample):
-            more = replace(one, values=(*one.values[:i], 2 * value + 1, *one.values[i + 1 :]))
-            a, b = (sandbox.attempt(exam.run, s, grad=False) for s in (one, more))
-            if not a.ok or not b.ok:
-                return False
-            x, y = (numeric.real(r.value.outputs) for r in (a, b))
-            moved.append(x.shape != y.shape or not torch.allclose(x, y, rtol=1e-7, atol=0))
-        if moved == [False, True]:
-            return True
-    return False
 
 
 def _backward(exam: Exam, sample: Sample) -> None:
@@ -228,9 +209,9 @@ def _for_options(exam: Exam) -> Generator[Finding, None, bool]:
     sample = exam.base
     usual = numeric.real(exam.run(sample, grad=False).outputs)
     judged = False
-    for made in variants.options(sample, exam.subject):
+    for made in options.options(sample, exam.subject):
         name = made.label.split("=")[0]
-        if PATIENCE.search(name) or not exam.accepts(made):
+        if options.PATIENCE.search(name) or not exam.accepts(made):
             continue
         outputs = numeric.real(exam.run(made, grad=False).outputs)
         if outputs.shape == usual.shape and torch.equal(outputs, usual):
@@ -255,13 +236,6 @@ def _for_options(exam: Exam) -> Generator[Finding, None, bool]:
         )
         return True
     return judged
-
-
-PATIENCE = re.compile(
-    r"eps|tol|iter|step|max_|min_|num|count|size|seed|beta_?fast|thresh|unroll|order|dim|axis|blank|ignore|index",
-    re.I,
-)
-"""Arguments that say how exact or how long, or which part: another value may be none that forward is meant for."""
 
 
 def _clear(found: Comparison) -> bool:
