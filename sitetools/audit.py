@@ -59,6 +59,7 @@ UNFINISHED = re.compile(
     r"coming soon|work in progress|lorem ipsum|\b(?:TODO|FIXME|TBD|TBC|WIP|XXX)\b", re.IGNORECASE
 )
 NO_LESSON = {
+    "check/rules.md",
     "functions/benchmarks.md",
     "functions/index.md",
     "reference/changelog.md",

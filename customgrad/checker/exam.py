@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import numeric, sandbox
+from customgrad.checker import links, numeric, sandbox
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import NotJudged, Rule
 from customgrad.checker.samples import Sample, flat, floating
@@ -299,7 +299,7 @@ class Exam:
             more["reproduction"] = script(self, sample, body)
         more.setdefault("severity", rule.severity)
         more.setdefault("did", f"{self.subject.called}, then backward")
-        more.setdefault("page", f"customgrad check --explain {rule.code}")
+        more.setdefault("page", links.more(rule.code))
         return Finding(
             code=rule.code, rule=rule.name, message=message, variant=sample.label, **more
         )

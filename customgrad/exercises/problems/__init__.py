@@ -1,0 +1,1 @@
+"""The exercises, one folder each; `ladder.toml` has their order."""
