@@ -40,6 +40,20 @@ class Norm(torch.autograd.Function):
         return (grad / safe)[:, None] * x if grad.dim() else grad * x / safe[:, None], None, None
 
 
+class Loss(torch.autograd.Function):
+    """Backward knows the mean alone."""
+
+    @staticmethod
+    def forward(ctx, x, reduction):
+        ctx.save_for_backward(x)
+        return x.square().mean() if reduction == "mean" else x.square().sum()
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 2 * x / x.numel(), None
+
+
 class Rows(torch.autograd.Function):
     """The gradient of a row that is taken twice is written, not added."""
 
@@ -205,6 +219,7 @@ LABELS = torch.tensor([2, 1])
 SIX = torch.arange(12, dtype=torch.float64).reshape(6, 2).cos()
 CASES = [
     (Norm, (X, 2.0, False), "CG206", "argument p", "every value of p"),
+    (Loss, (X, "mean"), "CG206", "argument reduction", "every value of reduction"),
     (Rows, (SIX, IDS), "CG204", "repeated.*accumulat.*made\\[ids\\] = grad", "table"),
     (Doubled, (X[:, :, None] * X[:, None, :],), "CG207", "not square", "x\\["),
     (Distances, (SIX[:3], SIX[2:]), "CG204", "two arguments .*equal", "b\\["),

@@ -1,6 +1,7 @@
 """Correct Functions that came near a rule: nothing may fire, and nothing stays behind."""
 
 import json
+import math
 
 import pytest
 import torch
@@ -276,6 +277,41 @@ class Freed(torch.autograd.Function):
         return 2 * grad * parts
 
 
+class LogCosh(torch.autograd.Function):
+    """An offset cancels in the end: for tiny inputs the noise of forward is that of the offset."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.abs() + torch.nn.functional.softplus(-2 * x.abs()) - math.log(2)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * x.tanh()
+
+
+class Filter(torch.autograd.Function):
+    """The sizes of state and kernel hang together, and forward does not ask."""
+
+    @staticmethod
+    def forward(ctx, x, kernel, state):
+        padded = torch.cat([state, x], -1)
+        ctx.save_for_backward(padded, kernel)
+        return padded.unfold(-1, len(kernel), 1) @ kernel
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad):
+        padded, kernel = ctx.saved_tensors
+        made = torch.zeros_like(padded)
+        for j in range(len(kernel)):
+            made[..., j : j + grad.shape[-1]] += grad * kernel[j]
+        cut = len(kernel) - 1
+        by_kernel = (padded.unfold(-1, len(kernel), 1) * grad[..., None]).sum((0, 1))
+        return made[..., cut:].contiguous(), by_kernel, made[..., :cut].contiguous()
+
+
 FOUR = torch.arange(6, dtype=torch.float64).reshape(3, 2).sin()
 CASES = [
     (Remainder, (X[0] + 3, X[0].abs() + 1), "CG206", {}),
@@ -293,6 +329,8 @@ CASES = [
     (Spikes, (X,), "CG70", {"surrogate": True}),
     (Tolerance, (X, 12, 1e-8), "CG205", {}),
     (Statistics, (X,), "CG1", {}),
+    (LogCosh, (X,), "CG206", {}),
+    (Filter, (X, X[0], X[:, :2]), "CG207,CG604", {}),
     (Freed, (X,), "CG201,CG202,CG601", {}),
 ]
 
