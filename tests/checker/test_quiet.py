@@ -201,6 +201,37 @@ class OwnSeed(torch.autograd.Function):
         return grad * noise, None
 
 
+class HardNoise(torch.autograd.Function):
+    """The same output from many seeds, and numbers that follow the order in memory."""
+
+    @staticmethod
+    def forward(ctx, x):
+        soft = (x - torch.empty_like(x).exponential_().log()).softmax(-1)
+        ctx.save_for_backward(soft)
+        return torch.zeros_like(x).scatter_(-1, x.argmax(-1, keepdim=True), 1.0)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad):
+        (soft,) = ctx.saved_tensors
+        return soft * (grad - (grad * soft).sum(-1, keepdim=True))
+
+
+class Signs(torch.autograd.Function):
+    """Saves a scale that is made of the input; a surrogate has no second derivative."""
+
+    @staticmethod
+    def forward(ctx, w):
+        scale = w.abs().mean()
+        ctx.save_for_backward(w, scale)
+        return w.sign() * scale
+
+    @staticmethod
+    def backward(ctx, grad):
+        w, scale = ctx.saved_tensors
+        return grad * scale * (w.abs() <= 1)
+
+
 class Counts(torch.autograd.Function):
     """Counts in an argument what it takes."""
 
@@ -325,6 +356,8 @@ CASES = [
     (Checkpoint, (NET, X), "CG4", {}),
     (OwnNoise, (X, torch.Generator().manual_seed(1)), "CG8,CG90", {"surrogate": True}),
     (OwnSeed, (X, 3), "CG60,CG90", {}),
+    (HardNoise, (X,), "CG602", {"surrogate": True}),
+    (Signs, (X,), "CG30", {"surrogate": True}),
     (Counts, (FOUR, torch.tensor([1, 2, 1]), torch.zeros(3, dtype=torch.long)), "CG5", {}),
     (Spikes, (X,), "CG70", {"surrogate": True}),
     (Tolerance, (X, 12, 1e-8), "CG205", {}),
