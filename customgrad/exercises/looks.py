@@ -22,6 +22,7 @@ __all__ = [
     "needs",
     "returns",
     "second",
+    "third",
     "twice",
     "untouched",
     "value",
@@ -447,3 +448,21 @@ def returns(name: str, **given: Any) -> Check:
         return Seen(_called(name, given, "backward(grad_output)"), values, given)
 
     return Check("each gradient is returned in the shape of its input", see, expected)
+
+
+def third(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", x: Any) -> Check:
+    """Compare the third derivative with the reference's, each time weighed by different numbers."""
+
+    def see(answer: Any) -> Seen:
+        start = leaf(x)
+        made = _apply(answer, name, {"x": start})
+        for _ in range(3):
+            if not (isinstance(made, torch.Tensor) and made.requires_grad):
+                made = torch.zeros_like(start)
+                break
+            weights = torch.linspace(1.0, 2.0, made.numel(), dtype=made.dtype).reshape(made.shape)
+            (made,) = torch.autograd.grad(made, start, weights, create_graph=True)
+        values = {"third derivative by x": _detached(made)}
+        return Seen(_called(name, {"x": x}, "grad three times (create_graph=True)"), values, {"x": x})
+
+    return Check(words, see, tolerance=tolerance, why=why)
