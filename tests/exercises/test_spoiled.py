@@ -1,0 +1,37 @@
+"""Exercises that return no gradient: what stands for a spoiled gradient there is refused, too."""
+
+import pytest
+
+from customgrad.exercises import grade, names, problem
+
+SPOILED: dict[str, dict[str, list[tuple[str, str]]]] = {
+    "sgd": {
+        "scaled": [('p.sub_(group["lr"]', 'p.sub_(1.02 * group["lr"]')],
+        "biased": [
+            (
+                'p.sub_(group["lr"] * self.direction(p, group))',
+                'p.sub_(group["lr"] * (self.direction(p, group) + 0.01 * p.grad.abs().mean()))',
+            )
+        ],
+        "zero": [('p.sub_(group["lr"]', 'p.sub_(0 * group["lr"]')],
+        "constant": [("self.direction(p, group))", "torch.ones_like(p))")],
+        "right for gradients of one alone": [("p.grad, group", "torch.ones_like(p), group")],
+    },
+}
+CASES = [(name, words) for name, spoils in SPOILED.items() for words in spoils]
+
+
+@pytest.mark.parametrize(("name", "words"), CASES)
+def test_spoiled(name, words):
+    source = problem(name).solution
+    for old, new in SPOILED[name][words]:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    verdict = grade(name, source)
+    assert not verdict.passed
+    assert verdict.check != "before the first check"
+
+
+def test_every_exercise_without_a_gradient_is_here():
+    without = [name for name in names() if not problem(name).differentiates]
+    assert not set(without) - set(SPOILED)
