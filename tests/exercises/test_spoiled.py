@@ -17,6 +17,13 @@ SPOILED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "constant": [("self.direction(p, group))", "torch.ones_like(p))")],
         "right for gradients of one alone": [("p.grad, group", "torch.ones_like(p), group")],
     },
+    "decay": {
+        "scaled": [("weight_decay}", "1.02 * weight_decay}")],
+        "biased": [('"weight_decay": 0.0', '"weight_decay": 0.01 * weight_decay')],
+        "zero": [("weight_decay}", "0.0 * weight_decay}")],
+        "constant": [("weight_decay}", "0.01}")],
+        "the learning rate scaled": [("lr=lr", "lr=1.02 * lr")],
+    },
 }
 CASES = [(name, words) for name, spoils in SPOILED.items() for words in spoils]
 
