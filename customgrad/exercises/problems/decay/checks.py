@@ -176,7 +176,7 @@ def among(
 
     def see(answer: Any) -> Seen:
         net = model()
-        changed, _ = decayed(answer, net)
+        changed, optimizer = decayed(answer, net)
         which = [
             f"{prefix}.{name}" if prefix else name
             for prefix, module in net.named_modules()
@@ -185,7 +185,13 @@ def among(
         ]
         wrong = [n for n in which if (n in changed) is not decays]
         called = f"make_optimizer(model, {LR}, {DECAY}).step() where every gradient is 0"
-        return Seen(called, {f"{words} that {'do not decay' if decays else 'decay'}": listed(wrong)})
+        values = {
+            f"{words} that {'do not decay' if decays else 'decay'}": listed(wrong),
+            "weight_decay of the groups": sorted(
+                {float(group.get("weight_decay", 0)) for group in optimizer.param_groups}
+            ),
+        }
+        return Seen(called, values)
 
     return see
 
