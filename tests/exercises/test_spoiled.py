@@ -4,6 +4,11 @@ import pytest
 
 from customgrad.exercises import grade, names, problem
 
+BACKBONE = """        optimizer.step()
+        w = next(model.backbone.parameters()).data
+        w.copy_(torch.nextafter(w, w + 1))"""
+STATISTIC = """        optimizer.step()
+        next(b for b in model.backbone.buffers() if not b.is_floating_point()).add_(1)"""
 SPOILED: dict[str, dict[str, list[tuple[str, str]]]] = {
     "sgd": {
         "scaled": [('p.sub_(group["lr"]', 'p.sub_(1.02 * group["lr"]')],
@@ -23,6 +28,17 @@ SPOILED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "zero": [("weight_decay}", "0.0 * weight_decay}")],
         "constant": [("weight_decay}", "0.01}")],
         "the learning rate scaled": [("lr=lr", "lr=1.02 * lr")],
+    },
+    "freeze": {
+        "the head's gradient reversed": [("loss.backward()", "(-loss).backward()")],
+        "zero": [("loss.backward()", "(0 * loss).backward()")],
+        "constant learning rate": [("lr=lr", "lr=0.05")],
+        "the backbone off by a last digit": [
+            ("        optimizer.step()", BACKBONE),
+        ],
+        "one statistic off": [
+            ("        optimizer.step()", STATISTIC),
+        ],
     },
 }
 CASES = [(name, words) for name, spoils in SPOILED.items() for words in spoils]

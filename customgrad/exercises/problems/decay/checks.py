@@ -170,7 +170,10 @@ def unchanged(answer: Any) -> Seen:
 
 
 def among(
-    words: str, inside: Callable[[str, nn.Module], bool], decays: bool, model: Callable[[], nn.Module]
+    words: str,
+    inside: Callable[[str, nn.Module], bool],
+    decays: bool,
+    model: Callable[[], nn.Module],
 ) -> Callable[[Any], Seen]:
     """Return what sees which of some parameters are treated wrongly."""
 
@@ -271,9 +274,7 @@ CHECKS = (
     ),
     Check(
         "biases and norms do not decay in a Sequential, whose layers have numbers for names",
-        among(
-            "biases and norms", lambda n, m: not a_weight(n, m), False, sequential
-        ),
+        among("biases and norms", lambda n, m: not a_weight(n, m), False, sequential),
         {"biases and norms that decay": "none"},
         why="in a Sequential the names of layers are numbers, and those named here decay",
     ),
