@@ -10,6 +10,12 @@ BACKBONE = """        optimizer.step()
 STATISTIC = """        optimizer.step()
         next(b for b in model.backbone.buffers() if not b.is_floating_point()).add_(1)"""
 SPOILED: dict[str, dict[str, list[tuple[str, str]]]] = {
+    "momentum": {
+        "scaled": [("p.sub_(lr", "p.sub_(1.02 * lr")],
+        "biased": [("p.sub_(lr * step)", "p.sub_(lr * (step + 0.01 * p.grad.abs().mean()))")],
+        "zero": [("p.sub_(lr", "p.sub_(0 * lr")],
+        "constant": [("p.sub_(lr * step)", "p.sub_(lr * torch.ones_like(p))")],
+    },
     "sgd": {
         "scaled": [('p.sub_(group["lr"]', 'p.sub_(1.02 * group["lr"]')],
         "biased": [
