@@ -28,6 +28,12 @@ SPOILED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "constant": [("self.direction(p, group))", "torch.ones_like(p))")],
         "right for gradients of one alone": [("p.grad, group", "torch.ones_like(p), group")],
     },
+    "rates": {
+        "scaled": [("rate = lr", "rate = 1.02 * lr")],
+        "biased": [("rate = lr", "rate = lr + 0.01 * lr")],
+        "zero": [("rate = lr", "rate = 0 * lr")],
+        "constant": [("rate = rate * factor", "rate = lr")],
+    },
     "decay": {
         "scaled": [("weight_decay}", "1.02 * weight_decay}")],
         "biased": [('"weight_decay": 0.0', '"weight_decay": 0.01 * weight_decay')],
