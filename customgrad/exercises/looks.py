@@ -139,7 +139,8 @@ def gradient(
         if use is not None:
             outputs = tuple(outputs[k] for k in use)
         cotangents = _cotangents(outputs, g)
-        told = {**given, "grad_output": cotangents[0] if len(cotangents) == 1 else cotangents}
+        before = [t.clone() for t in cotangents]  # an answer may write into what it is given
+        told = {**given, "grad_output": before[0] if len(before) == 1 else before}
         wanted = {k: t for k, t in leaves.items() if _differentiable(t)}
         found = torch.autograd.grad(outputs, tuple(wanted.values()), cotangents, allow_unused=True)
         values = {f"gradient of {k}": v for k, v in zip(wanted, found, strict=True)}
