@@ -24,6 +24,7 @@ __all__ = [
     "second",
     "third",
     "twice",
+    "unchanged",
     "untouched",
     "value",
 ]
@@ -184,6 +185,20 @@ def second(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", **g
     return Check(words, see, tolerance=tolerance, why=why)
 
 
+def unchanged(name: str, **given: Any) -> Check:
+    """See that forward leaves the arguments as they are; backward is not run."""
+
+    def see(answer: Any) -> Seen:
+        leaves = {k: leaf(v) for k, v in given.items()}
+        _apply(answer, name, leaves)
+        values = {f"{k} after the call": _detached(t) for k, t in leaves.items()}
+        return Seen(_called(name, given), values, given)
+
+    words = f"{' and '.join(given)} {'stays as it was' if len(given) == 1 else 'stay as they were'}"
+    expected = {f"{k} after the call": v for k, v in given.items()}
+    return Check(f"{words} in forward", see, expected)
+
+
 def untouched(name: str, **given: Any) -> Check:
     """See that neither the arguments nor what backward is given have changed."""
 
@@ -198,10 +213,12 @@ def untouched(name: str, **given: Any) -> Check:
             torch.autograd.backward([t for t, _ in pairs], [c for _, c in pairs])
         changed = any(not torch.equal(a, b) for a, b in zip(before, cotangents, strict=True))
         values["grad_output after backward"] = "changed" if changed else "as it was"
+        values |= {f"{k} after backward": _detached(t) for k, t in leaves.items()}
         return Seen(_called(name, given, "backward(grad_output)"), values, given)
 
     expected: dict[str, Any] = {f"{k} after the call": v for k, v in given.items()}
     expected["grad_output after backward"] = "as it was"
+    expected |= {f"{k} after backward": v for k, v in given.items()}
     return Check(
         "x and grad_output stay as they were"
         if list(given) == ["x"]
@@ -448,7 +465,7 @@ def returns(name: str, **given: Any) -> Check:
         }
         return Seen(_called(name, given, "backward(grad_output)"), values, given)
 
-    return Check("each gradient is returned in the shape of its input", see, expected)
+    return Check("each gradient has the shape and the dtype of its input", see, expected)
 
 
 def third(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", x: Any) -> Check:
@@ -464,6 +481,8 @@ def third(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", x: A
             weights = torch.linspace(1.0, 2.0, made.numel(), dtype=made.dtype).reshape(made.shape)
             (made,) = torch.autograd.grad(made, start, weights, create_graph=True)
         values = {"third derivative by x": _detached(made)}
-        return Seen(_called(name, {"x": x}, "grad three times (create_graph=True)"), values, {"x": x})
+        return Seen(
+            _called(name, {"x": x}, "grad three times (create_graph=True)"), values, {"x": x}
+        )
 
     return Check(words, see, tolerance=tolerance, why=why)
