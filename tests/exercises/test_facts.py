@@ -428,7 +428,7 @@ WORDS = {
         [("2 * x", "((x + 1e-3) ** 2 - x**2) / 1e-3")],
         "nearly right, but off by up to",
     ),
-    "a place": (SLOPE, [("2 * x", "2 * x.clamp(min=0)")], "wrong where x is negative"),
+    "a place": (SLOPE, [("2 * x", "2.5 * x.clamp(max=0) + 2 * x.clamp(min=0)")], "wrong where x is negative"),
 }
 
 
