@@ -140,7 +140,7 @@ def _off(got: torch.Tensor, right: torch.Tensor, tolerance: float) -> list[int]:
             continue
         distance = abs(a - b)
         near = tolerance * max(abs(b), 1e-3 * scale)
-        if distance <= near:
+        if distance <= near < math.inf:
             continue
         distances.append((math.inf if distance != distance else distance, i))
     return [i for _, i in sorted(distances, key=lambda pair: (-pair[0], pair[1]))]
