@@ -13,7 +13,7 @@ import torch
 from customgrad.checker import graph, sandbox
 from customgrad.checker.exam import Exam
 
-__all__ = ["CALLS", "counts", "growing", "leaves", "places", "undisturbed"]
+__all__ = ["CALLS", "counts", "generators", "growing", "leaves", "places", "undisturbed"]
 
 CALLS = 6
 METHODS = ("forward", "setup_context", "backward")
@@ -64,6 +64,13 @@ def places(exam: Exam) -> Iterator[tuple[str, Any]]:
                 continue
         for name, value in (getattr(method, "__dict__", None) or {}).items():
             yield f"{method.__name__}.{name}", value
+
+
+def generators(exam: Exam) -> bool:
+    """Whether a generator object is passed or held: its numbers go on from call to call."""
+    values = [*exam.base.values, *(value for _, value in places(exam))]
+    kinds = ("Generator", "RandomState", "Random")
+    return any(type(v).__name__ in kinds for v in values)
 
 
 def leaves(exam: Exam) -> list[torch.Tensor]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from customgrad.checker import numeric
+from customgrad.checker import doubt, numeric
 from customgrad.checker.exam import MOST, Exam, Run, directions
 from customgrad.checker.rule import NotJudged
 from customgrad.checker.samples import Sample
@@ -130,7 +130,7 @@ def compare(
         if (
             float(away[row]) > 0
             and value > worst
-            and not _nearby(
+            and not doubt.nearby(
                 exam,
                 sample,
                 direction,
@@ -139,8 +139,15 @@ def compare(
                 float(predicted[row]),
                 0.02 if kinked else 0.15,
             )
-            and not _finer(
-                exam, sample, direction, live, seeds[row], float(predicted[row]), relative
+            and not doubt.excused(
+                exam,
+                sample,
+                direction,
+                live,
+                seeds[row],
+                float(predicted[row]),
+                float(away[row]),
+                relative,
             )
         ):
             # A single element says more than a direction does.
@@ -183,72 +190,6 @@ def suspicious(exam: Exam, sample: Sample, relative: float) -> bool:
         if bool((slope.outside(got, relative, scale) > 0).any()):
             return True
     return False
-
-
-def _nearby(
-    exam: Exam,
-    sample: Sample,
-    direction: torch.Tensor,
-    live: Sequence[int],
-    seed: torch.Tensor,
-    got: float,
-    share: float,
-) -> bool:
-    """Whether slopes around the point, where there are no ties and kinks, surround this one.
-
-    A gradient where there is none is an element of their convex hull (Clarke), which is more than
-    the two slopes along one line: the second largest of three equal elements has both of them 0.
-    """
-    generator = torch.Generator().manual_seed(5)
-    found = []
-    for _ in range(48):
-        moved = sample.changed(
-            lambda t: t + _jitter(t, generator),
-            sample.label,
-        )
-        slope = exam.slope(moved, direction, live)
-        if slope.left.shape == seed.shape:
-            value = float(torch.where(seed != 0, seed * slope.middle, 0.0).sum())
-            if bool(slope.smooth[seed != 0].all()) and abs(value) < float("inf"):
-                found.append(value)
-        if found:
-            room = share * (max(found) - min(found))
-            if min(found) - room <= got <= max(found) + room and room > 0.01 * max(map(abs, found)):
-                return True
-    return not found
-
-
-def _finer(
-    exam: Exam,
-    sample: Sample,
-    direction: torch.Tensor,
-    live: Sequence[int],
-    seed: torch.Tensor,
-    got: float,
-    relative: float,
-) -> bool:
-    """Whether much smaller steps bear the gradient out: larger ones may have crossed jumps or kinks."""
-    if exam.dtype != torch.float64:
-        return False
-    slope = exam.slope(sample, direction, live, first=2.0**-20)
-    if slope.left.shape != seed.shape:
-        return False
-    used = seed != 0
-    known = slope.error.isfinite() & slope.left.isfinite() & slope.right.isfinite()
-    if not bool(known[used].all()):
-        # Nothing is known at that scale; other inputs than the ones given get the benefit of it.
-        return sample.label != exam.base.label
-    left, right = (float((seed * s.nan_to_num()).sum()) for s in (slope.left, slope.right))
-    error = 8 * float((seed.abs() * slope.error.nan_to_num(0, 0, 0)).sum())
-    room = error + relative * max(abs(left), abs(right), abs(got))
-    return min(left, right) - room <= got <= max(left, right) + room
-
-
-def _jitter(t: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Return small random numbers, a hundredth of the tensor's largest element."""
-    size = float(t.abs().max()) if t.numel() else 0.0
-    drawn = torch.randn(t.shape, generator=generator, dtype=torch.float64)
-    return (0.01 * (size or 1.0) * drawn).to(t.dtype)
 
 
 def _silent(exam: Exam, sample: Sample, run: Run, owner: torch.Tensor) -> torch.Tensor:

@@ -7,14 +7,13 @@ forward takes it is for the rule to ask.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from types import CodeType
 
 import torch
 
 from customgrad.checker.samples import Sample, floating
 from customgrad.checker.subject import Subject
 
-__all__ = ["borders", "filled", "magnitudes", "options", "sizes", "ties"]
+__all__ = ["borders", "filled", "magnitudes", "sizes", "ties"]
 
 
 IN_ONE = ("negative numbers", "positive numbers of about 10")
@@ -239,41 +238,6 @@ def resized(sample: Sample, sizes: dict[int, int], label: str) -> Sample:
     return replace(sample, values=tuple(values), label=label)
 
 
-def options(sample: Sample, subject: Subject) -> Iterator[Sample]:
-    """Yield variants in which one argument that is no tensor has another value.
-
-    Numbers are only made larger, since a tolerance or a count of iterations must not get coarser;
-    words come from the constants that forward and backward name.
-    """
-    names = subject.names(len(sample.values))
-    words = {
-        c
-        for name in ("forward", "setup_context", "backward")
-        if (method := subject.method(name)) is not None
-        for c in _constants(method.__code__)
-    }
-    for i, value in enumerate(sample.values):
-        name = names[i] if i < len(names) else f"argument {i}"
-        others: list[object] = []
-        if isinstance(value, bool):
-            others = [not value]
-        elif isinstance(value, int):
-            others = [value + 1] if abs(value) < 100 else []
-        elif isinstance(value, float) and value == value and abs(value) < 1e3:
-            if abs(value) >= 1e-2:
-                others = [value * 1.5, value + 1.0] if value == int(value) else [value * 1.25]
-            elif value == 0:
-                others = [0.1, 1.0]
-        elif isinstance(value, str):
-            others = sorted(w for w in words if w != value and w.isidentifier())[:6]
-        for other in others:
-            values = list(sample.values)
-            values[i] = other
-            yield replace(
-                sample, values=tuple(values), label=f"{name}={other!r} instead of {value!r}"
-            )
-
-
 def _stretched(
     v: torch.Tensor, sizes: dict[int, int], generator: torch.Generator | None
 ) -> torch.Tensor:
@@ -284,13 +248,3 @@ def _stretched(
         return v
     spread = torch.rand(v.shape, generator=generator, dtype=torch.float64)
     return v * (1 + 0.2 * spread).to(v.dtype)
-
-
-def _constants(code: CodeType) -> Iterator[str]:
-    for constant in code.co_consts:
-        if isinstance(constant, str) and len(constant) < 20:
-            yield constant
-        elif isinstance(constant, tuple | frozenset):
-            yield from (c for c in constant if isinstance(c, str) and len(c) < 20)
-        elif isinstance(constant, CodeType):
-            yield from _constants(constant)

@@ -65,6 +65,11 @@ def of_change(label: str) -> Fact | None:
             f"forward changes {name}, which belongs to the caller",
             "make a new tensor: no +=, *=, no assignment to elements, no method that ends in _",
         )
+    if after == "backward":
+        return (
+            f"backward changes {name}, which belongs to the caller: it writes into what was saved",
+            "make a new tensor: no +=, *=, no assignment to elements, no method that ends in _",
+        )
     return None
 
 
@@ -98,7 +103,7 @@ def of_values(
         if backward:
             return (
                 f"backward gives no gradient for {name}",
-                f"return a tensor in the place of {name}, not None",
+                f"return a tensor in the place of {name}: is the word return missing, or is it None?",
             )
         return (f"{method} returns None", "is a return missing?")
     if not isinstance(got, torch.Tensor):
@@ -271,6 +276,8 @@ def _relations(
                 f"{what} is grad_output plus the derivative: they are to be multiplied",
                 "multiply grad_output by the derivative",
             )
+        if bool((g != 0).all()) and got.numel() > 1:
+            yield from _instead(got, right / g, g, what)
     if bool((got == 0).all()) and bool((right != 0).any()):
         yield f"{what} is zero everywhere", f"does {method} return what it computed?"
     for label, other in others.items():
@@ -285,7 +292,119 @@ def _relations(
     yield from _factor(got, right, what, method, given)
     if got.dim() == 2 and got.shape[0] == got.shape[1] and equal(right.T):
         yield f"{what} is the transpose of the right one", "transpose it, or swap the factors"
+    yield from _formula(got, right, what, given, name, g if gradient else None)
     yield from _places(got, right, what, given, name)
+    yield from _near(got, right, what, method)
+
+
+G = "grad_output"
+INSTEAD: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
+    "the sum of grad_output": (lambda g: g.sum().expand_as(g), "grad_output itself"),
+    "the mean of grad_output": (lambda g: g.mean().expand_as(g), "grad_output itself"),
+    "the size of grad_output, without its sign": (torch.abs, "grad_output itself"),
+    "the sign of grad_output": (torch.sign, "grad_output itself"),
+    "the first element of grad_output": (lambda g: g.reshape(-1)[0].expand_as(g), "all of it"),
+    "grad_output clipped to [-1, 1]": (lambda g: g.clamp(-1, 1), "it unclipped"),
+    "grad_output without its negative part": (torch.relu, "all of it"),
+    "grad_output divided by its norm": (lambda g: g / g.norm(), "grad_output itself"),
+    "grad_output in reverse order": (lambda g: g.flip(tuple(range(g.dim()))), "the order it has"),
+    "1 over grad_output": (lambda g: 1 / g, "grad_output itself"),
+}
+
+
+def _instead(got: torch.Tensor, slope: torch.Tensor, g: torch.Tensor, what: str) -> Iterator[Fact]:
+    """Say what stands where grad_output belongs."""
+    for words, (made, use) in INSTEAD.items():
+        other = made(g)
+        if not same(other, g, NEAR) and same(got, slope * other, NEAR):
+            yield f"{what} contains {words} in the place of grad_output", f"use {use}"
+
+
+FORMULAS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "": torch.ones_like,
+    "x": lambda x: x,
+    "x²": lambda x: x**2,
+    "x³": lambda x: x**3,
+    "x⁴": lambda x: x**4,
+    "|x|": torch.abs,
+    "x|x|": lambda x: x * x.abs(),
+    "sign(x)": torch.sign,
+    "1/x": lambda x: 1 / x,
+    "1/x²": lambda x: 1 / x**2,
+    "√|x|": lambda x: x.abs().sqrt(),
+    "eˣ": torch.exp,
+    "e⁻ˣ": lambda x: torch.exp(-x),
+    "x·eˣ": lambda x: x * torch.exp(x),
+    "e²ˣ": lambda x: torch.exp(2 * x),
+    "log x": torch.log,
+    "2ˣ": torch.exp2,
+    "eˣ - 1": torch.expm1,
+    "sin x": torch.sin,
+    "cos x": torch.cos,
+    "tanh x": torch.tanh,
+    "sigmoid(x)": torch.sigmoid,
+    "(1 - sigmoid(x))": lambda x: torch.sigmoid(-x),
+    "sigmoid(x)(1 - sigmoid(x))": lambda x: torch.sigmoid(x) * torch.sigmoid(-x),
+    "x·sigmoid(x)": lambda x: x * torch.sigmoid(x),
+    "(1 + x·(1 - sigmoid(x)))": lambda x: 1 + x * torch.sigmoid(-x),
+    "log(1 + eˣ)": lambda x: torch.log1p(torch.exp(x)),
+    "(x > 0)": lambda x: (x > 0).to(x.dtype),
+    "(x >= 0)": lambda x: (x >= 0).to(x.dtype),
+    "(x < 0)": lambda x: (x < 0).to(x.dtype),
+}
+FACTORS = {
+    1.0: "", 2.0: "2 · ", 3.0: "3 · ", 4.0: "4 · ", 6.0: "6 · ", 0.5: "1/2 · ", 1 / 3: "1/3 · ",
+    0.25: "1/4 · ",
+}  # fmt: skip
+
+
+def _named(values: torch.Tensor, x: torch.Tensor) -> str:
+    """Return the formula in x that gives these values, or ""."""
+    for words, formula in FORMULAS.items():
+        made = formula(x)
+        if not bool(torch.isfinite(made).all()):
+            continue
+        for factor, times in FACTORS.items():
+            for sign, minus in ((1, ""), (-1, "-")):
+                if same(values, sign * factor * made, NEAR):
+                    return f"{minus}{times}{words}".removesuffix(" · ") or "1"
+    return ""
+
+
+def _formula(
+    got: Any, right: Any, what: str, given: Mapping[str, Any], name: str, g: torch.Tensor | None
+) -> Iterator[Fact]:
+    """Name the formula that was computed, where one input decides and there are enough of it."""
+    inputs = [
+        v for k, v in given.items() if isinstance(v, torch.Tensor) and k not in ("grad_output",)
+    ]
+    if len(inputs) != 1 or inputs[0].shape != got.shape or got.numel() < 3:
+        return
+    x = inputs[0]
+    if not x.is_floating_point() or len(set(flat(x))) < 3:
+        return
+    if g is None:
+        if what.startswith("the gradient"):
+            return
+        mine, theirs, times = _named(got, x), _named(right, x), ""
+    else:
+        if g.shape != got.shape or not bool((g != 0).all()):
+            return
+        mine, theirs, times = _named(got / g, x), _named(right / g, x), " times grad_output"
+    if mine:
+        due = f", and {theirs}{times} is right" if theirs else ""
+        yield f"{what} is {mine}{times}{due}", "compare the formula with the one of the statement"
+
+
+def _near(got: Any, right: Any, what: str, method: str) -> Iterator[Fact]:
+    """Say that the numbers are nearly right, as those of an approximation are."""
+    pairs = list(zip(flat(got), flat(right), strict=True))
+    off = [abs(a - b) / abs(b) for a, b in pairs if b]
+    if off and all(a == b for a, b in pairs if not b) and max(off) < 5e-3:
+        yield (
+            f"{what} is nearly right, but off by up to {100 * max(off):.2g} %: more than rounding",
+            f"is something approximated in {method}, such as a finite difference or a constant?",
+        )
 
 
 def _factor(

@@ -360,6 +360,7 @@ class _Grading:
         body: list[list[str]] = []
         if result.seen is None:
             body.append(_row("raised", result.error, 2))
+            line = line or self.at_line(pattern)
         else:
             body.append(_row("called", result.seen.called, 1))
             given = [f"{k} = {shown(v, 48)}" for k, v in result.seen.given.items()]

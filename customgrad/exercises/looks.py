@@ -22,7 +22,9 @@ __all__ = [
     "needs",
     "returns",
     "second",
+    "third",
     "twice",
+    "unchanged",
     "untouched",
     "value",
 ]
@@ -138,7 +140,8 @@ def gradient(
         if use is not None:
             outputs = tuple(outputs[k] for k in use)
         cotangents = _cotangents(outputs, g)
-        told = {**given, "grad_output": cotangents[0] if len(cotangents) == 1 else cotangents}
+        before = [t.clone() for t in cotangents]  # an answer may write into what it is given
+        told = {**given, "grad_output": before[0] if len(before) == 1 else before}
         wanted = {k: t for k, t in leaves.items() if _differentiable(t)}
         found = torch.autograd.grad(outputs, tuple(wanted.values()), cotangents, allow_unused=True)
         values = {f"gradient of {k}": v for k, v in zip(wanted, found, strict=True)}
@@ -182,6 +185,20 @@ def second(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", **g
     return Check(words, see, tolerance=tolerance, why=why)
 
 
+def unchanged(name: str, **given: Any) -> Check:
+    """See that forward leaves the arguments as they are; backward is not run."""
+
+    def see(answer: Any) -> Seen:
+        leaves = {k: leaf(v) for k, v in given.items()}
+        _apply(answer, name, leaves)
+        values = {f"{k} after the call": _detached(t) for k, t in leaves.items()}
+        return Seen(_called(name, given), values, given)
+
+    words = f"{' and '.join(given)} {'stays as it was' if len(given) == 1 else 'stay as they were'}"
+    expected = {f"{k} after the call": v for k, v in given.items()}
+    return Check(f"{words} in forward", see, expected)
+
+
 def untouched(name: str, **given: Any) -> Check:
     """See that neither the arguments nor what backward is given have changed."""
 
@@ -196,10 +213,12 @@ def untouched(name: str, **given: Any) -> Check:
             torch.autograd.backward([t for t, _ in pairs], [c for _, c in pairs])
         changed = any(not torch.equal(a, b) for a, b in zip(before, cotangents, strict=True))
         values["grad_output after backward"] = "changed" if changed else "as it was"
+        values |= {f"{k} after backward": _detached(t) for k, t in leaves.items()}
         return Seen(_called(name, given, "backward(grad_output)"), values, given)
 
     expected: dict[str, Any] = {f"{k} after the call": v for k, v in given.items()}
     expected["grad_output after backward"] = "as it was"
+    expected |= {f"{k} after backward": v for k, v in given.items()}
     return Check(
         "x and grad_output stay as they were"
         if list(given) == ["x"]
@@ -446,4 +465,24 @@ def returns(name: str, **given: Any) -> Check:
         }
         return Seen(_called(name, given, "backward(grad_output)"), values, given)
 
-    return Check("each gradient is returned in the shape of its input", see, expected)
+    return Check("each gradient has the shape and the dtype of its input", see, expected)
+
+
+def third(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", x: Any) -> Check:
+    """Compare the third derivative with the reference's, each time weighed by different numbers."""
+
+    def see(answer: Any) -> Seen:
+        start = leaf(x)
+        made = _apply(answer, name, {"x": start})
+        for _ in range(3):
+            if not (isinstance(made, torch.Tensor) and made.requires_grad):
+                made = torch.zeros_like(start)
+                break
+            weights = torch.linspace(1.0, 2.0, made.numel(), dtype=made.dtype).reshape(made.shape)
+            (made,) = torch.autograd.grad(made, start, weights, create_graph=True)
+        values = {"third derivative by x": _detached(made)}
+        return Seen(
+            _called(name, {"x": x}, "grad three times (create_graph=True)"), values, {"x": x}
+        )
+
+    return Check(words, see, tolerance=tolerance, why=why)

@@ -104,7 +104,7 @@ def _sentence(text: str) -> str:
             text,
         )
     text = text.rstrip(".") + "."
-    return text[0].upper() + text[1:] if not text[0] == "`" else text
+    return text[0].upper() + text[1:] if text[0] != "`" else text
 
 
 def write_starters(folder: Path | None = None) -> None:

@@ -352,6 +352,11 @@ WORDS = {
         [(GRADIENT, "return grad_output.mul_(2 * x)")],
         "backward writes into grad_output",
     ),
+    "saved input": (
+        untouched("Square", x=X),
+        [(GRADIENT, "return x.data.mul_(2).mul_(grad_output)")],
+        "backward changes x",
+    ),
     "input": (untouched("Square", x=X), [(VALUE, "return x.data.mul_(x)")], "forward changes x"),
     "shared": (
         interleaved("Square", {"x": X}, {"x": X + 1}),
@@ -402,6 +407,27 @@ WORDS = {
     "a factor": (SLOPE, [("2 * x", "3 * x")], "1.5 times the right one everywhere"),
     "the sign": (SLOPE, [("2 * x", "-2 * x")], "the wrong sign"),
     "NaN": (SLOPE, [("2 * x", "x.sqrt() * x")], "is NaN where x is -2"),
+    "the mean": (
+        SLOPE,
+        [("* grad_output", "* grad_output.mean()")],
+        "contains the mean of grad_output",
+    ),
+    "clipped": (
+        gradient("the gradient", "Square", x=X, g=tensor(0.5, -2.0, 3.0)),
+        [("* grad_output", "* grad_output.clamp(-1, 1)")],
+        r"contains grad_output clipped to \[-1, 1\]",
+    ),
+    "a formula": (
+        SLOPE,
+        [("2 * x", "x**2 / 2")],
+        "is 1/2 · x² times grad_output, and 2 · x times grad_output is right",
+    ),
+    "a value": (value("values", "Square", x=X), [(VALUE, "return x**3")], "is x³, and x² is right"),
+    "near": (
+        SLOPE,
+        [("2 * x", "((x + 1e-3) ** 2 - x**2) / 1e-3")],
+        "nearly right, but off by up to",
+    ),
     "a place": (SLOPE, [("2 * x", "2 * x.clamp(min=0)")], "wrong where x is negative"),
 }
 

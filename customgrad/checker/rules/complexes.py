@@ -1,6 +1,5 @@
 """CG209: complex inputs that forward accepts get the right gradient, too."""
 
-import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -66,13 +65,8 @@ def wrong_for_complex(exam: Exam) -> Iterator[Finding]:
 
 def _meant(exam: Exam) -> bool:
     """Whether the author says that complex inputs are welcome; by accident many a forward takes them."""
-    function = exam.subject.function
-    module = inspect.getmodule(function or exam.subject.target)
-    said = " ".join(
-        filter(None, (getattr(function, "__doc__", ""), getattr(module, "__doc__", "")))
-    )
     return bool(
-        re.search(r"\b(real|complex)(-valued)? (and|or) (real|complex)\b", said, re.I)
+        re.search(r"\b(real|complex)(-valued)? (and|or) (real|complex)\b", exam.subject.said, re.I)
     ) or bool(
         exam.subject.find(
             r"\.conj\(|\.mH\b|is_complex\(\) else|view_as_complex", "backward", "forward"

@@ -117,9 +117,9 @@ def _nested(exam: Exam) -> Iterator[Finding]:
             got=f"requires_grad is False on {len(lost)} tensors in output {k}",
             expected="requires_grad is True",
             where=f"output {k}",
-            cause=f"forward returns a nested {kind}{exam.subject.find('return', 'forward')}: apply tracks the tensors of one "
-            "flat tuple, not those inside another container",
-            fix="return one flat tuple, take as many cotangents in backward, and put them together again after apply",
+            cause=f"forward returns a nested {kind}{exam.subject.find('return', 'forward')}: apply tracks the "
+            "tensors of one flat tuple, not those inside another container",
+            fix="return one flat tuple, take as many cotangents in backward, and nest them after apply",
             method="forward",
             body="out = {call}\nprint([[t.requires_grad for t in o] if isinstance(o, (list, tuple)) else "
             "o.requires_grad for o in out])",

@@ -199,8 +199,8 @@ def _stuck(exam: Exam) -> Iterator[Finding]:
         got="the node of each graph is still alive",
         expected="the nodes are freed with their outputs",
         where=name,
-        cause=f"{name} is a view of an output, and saved{place}: it holds the output, which holds the graph, which holds "
-        "what is saved; no Python object is part of that cycle, so it is never collected"
+        cause=f"{name} is a view of an output, and saved{place}: it holds the output, which holds the graph, which "
+        "holds what is saved; no Python object is part of that cycle, so it is never collected"
         if views
         else f"what is saved{place} holds the graph itself, through an output: a cycle that is never collected",
         fix="save the output itself, and make the view of it in backward",

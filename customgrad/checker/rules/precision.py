@@ -1,6 +1,7 @@
 """CG802: gradients in float32 and half precision beside those in float64, at the same inputs."""
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -44,6 +45,9 @@ def low_precision(exam: Exam) -> Iterator[Finding]:
         groups += [(i,) for i in exam.base.wanted[:3]]
     half = any(t.dtype.itemsize == 2 for s in exam.given for t in s.tensors)
     half = half or bool(exam.subject.find(CASTS, "forward", "setup_context", "backward"))
+    half = half or bool(
+        re.search(r"\bhalf\b|float16|fp16|bf16|mixed precision", exam.subject.said, re.I)
+    )
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         if dtype.itemsize == 2 and not half:
             continue  # nothing says that it is meant for half precision
@@ -106,9 +110,9 @@ def _summed(exam: Exam) -> Iterator[Finding]:
                 got=f"{float(got.reshape(-1)[at]):.6g}",
                 expected=f"{float(right.reshape(-1)[at]):.6g}",
                 where=f"element {at} of the gradient of {name}",
-                cause=f"many terms are accumulated in {plain}{line}: from 256 (bfloat16) or 2048 (float16) on, adding 1 "
-                "changes nothing, so the sum saturates",
-                fix="accumulate in float32 (cast the terms with .float() before they are added) and cast the result back",
+                cause=f"many terms are accumulated in {plain}{line}: from 256 (bfloat16) or 2048 (float16) on, adding "
+                "1 changes nothing, so the sum saturates",
+                fix="accumulate in float32 (cast the terms with .float() before adding) and cast the result back",
                 sample=sample,
                 body=OUTPUT
                 + "print('got:', torch.autograd.grad(out, {inputs}, torch.ones_like(out), allow_unused=True))\n"

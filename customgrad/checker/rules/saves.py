@@ -6,12 +6,12 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import graph, sandbox
+from customgrad.checker import graph, holders, sandbox
 from customgrad.checker.exam import Exam, wanted_tensors
+from customgrad.checker.options import options
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
-from customgrad.checker.variants import options
 
 USELESS = Rule(
     code="CG404",
@@ -67,15 +67,19 @@ def _gradients(
     with torch.autograd.graph.saved_tensors_hooks(packed.pack, packed.unpack):
         run = exam.run(sample, wanted=wanted)
     seeds = exam.cotangents(run, 0)
+    others = holders.leaves(exam)  # a backward of checkpoint's kind fills their .grad itself
 
     def gradients() -> list[torch.Tensor | None]:
         sandbox.seed(exam.seed + 1)
+        for t in others:
+            t.grad = None
         given = run.gradients([s.clone() for s in seeds])
         # Backward may have another branch for a gradient that is differentiated itself, and its own
         # derivative may need what its values do not.
         twice = run.gradients([s.clone().requires_grad_() for s in seeds], create_graph=True)
         given += twice
         given += _second(twice, run.leaves)
+        given += [t.grad for t in others]
         return [None if g is None else g.detach().clone() for g in given]
 
     return packed, gradients
