@@ -1,4 +1,4 @@
-"""The exercise crossentropy: what a right answer gives, and what is said of a wrong one."""
+"""The cross-entropy exercise: what a right answer gives, and what is said of a wrong one."""
 
 
 def example():
@@ -9,11 +9,13 @@ def example():
     SoftmaxCrossEntropy = solved("crossentropy").SoftmaxCrossEntropy
     # --8<-- [start:run]
 
-    x = torch.tensor([-2.0, 0.0, 3.0], requires_grad=True)
-    y = SoftmaxCrossEntropy.apply(x)
-    y.backward(torch.tensor([10.0, 20.0, 30.0]))
-    print("output  ", y.tolist())
-    print("gradient", x.grad.tolist())
+    logits = torch.tensor(
+        [[800.0, 0.0, -800.0], [1.0, 1.0, 1.0]], requires_grad=True
+    )
+    loss = SoftmaxCrossEntropy.apply(logits, torch.tensor([1, 2]))
+    loss.backward()
+    print(f"loss {loss.item():.3f}")
+    print(logits.grad)
     # --8<-- [end:run]
     # --8<-- [end:example]
 
@@ -22,7 +24,7 @@ def check():
     # --8<-- [start:check]
     from customgrad.exercises import grade, problem
 
-    wrong = problem("crossentropy").mutant("sum-for-mean")
+    wrong = problem("crossentropy").mutant("logarithm-of-zero")
     print(grade("crossentropy", wrong.source))
     # --8<-- [end:check]
 
