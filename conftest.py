@@ -22,9 +22,11 @@ __all__ = [
 
 
 FIRST = (
+    "tests/checker/test_zoo.py",  # longer than all others
     "tests/browser/test_published.py",  # executes the examples
     "tests/functions/test_catalogue.py",  # tries what works with what
     "tests/browser",  # shows the executed examples
+    "tests/checker/test_control.py",
     "tests/test_harness.py",
     "tests/benchmarks/test_benchmarks.py",
     "tests/test_collector.py",
