@@ -146,7 +146,7 @@ def both(answer: Any) -> Seen:
     """Step two parameters of one group with momentum."""
     a, b = leaf(START), leaf(OTHER)
     optimizer = answer.SGD([a, b], lr=LR, momentum=0.9)
-    values = {}
+    values: dict[str, Any] = {}
     for k, (g, h) in enumerate(zip(GRADIENTS, LATER, strict=True)):
         a.grad, b.grad = g.clone(), h.clone()
         optimizer.step()
@@ -192,7 +192,8 @@ def closure(answer: Any) -> Seen:
         loss = (w**2).sum()
         if loss.requires_grad:
             loss.backward()
-        return loss.detach()
+        value: torch.Tensor = loss.detach()
+        return value
 
     result = optimizer.step(evaluate)
     values = {
