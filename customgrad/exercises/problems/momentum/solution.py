@@ -6,7 +6,12 @@ import torch
 
 @torch.no_grad()
 def momentum_step(
-    params, buffers, lr, momentum, dampening=0, nesterov=False
+    params,
+    buffers,
+    lr,
+    momentum,
+    dampening=0,
+    nesterov=False,
 ):
     for k, p in enumerate(params):
         if p.grad is None:

@@ -192,7 +192,8 @@ def closure(answer: Any) -> Seen:
         loss: torch.Tensor = (w**2).sum()
         if loss.requires_grad:
             loss.backward()
-        return loss.detach()
+        value: torch.Tensor = loss.detach()
+        return value
 
     result = optimizer.step(evaluate)
     values = {

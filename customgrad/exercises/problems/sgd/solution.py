@@ -6,7 +6,12 @@ import torch
 
 class SGD(torch.optim.Optimizer):
     def __init__(
-        self, params, lr, momentum=0, dampening=0, nesterov=False
+        self,
+        params,
+        lr,
+        momentum=0,
+        dampening=0,
+        nesterov=False,
     ):
         defaults = {
             "lr": lr,
