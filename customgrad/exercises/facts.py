@@ -391,7 +391,7 @@ def _formula(
         if g.shape != got.shape or not bool((g != 0).all()):
             return
         mine, theirs, times = _named(got / g, x), _named(right / g, x), " times grad_output"
-    if mine:
+    if mine and mine != theirs:
         due = f", and {theirs}{times} is right" if theirs else ""
         yield f"{what} is {mine}{times}{due}", "compare the formula with the one of the statement"
 

@@ -255,7 +255,11 @@ class _Grading:
                 continue
             shown_, _ = self.run(check, wrong)
             # Alike is meant loosely, for other roundings: a mutant that is right here is no match.
-            if shown_.like(result) and self.differs(check, shown_, self.expected(check)):
+            if not shown_.like(result) or not self.differs(check, shown_, self.expected(check)):
+                continue
+            # One that fails earlier has a mistake that the answer has not.
+            before = self.judged[: self.judged.index(check)]
+            if all(not self.differs(c, self.run(c, wrong)[0], self.expected(c)) for c in before):
                 like.append((mutant, wrong))
         if len(like) < 2:
             return like[0][0] if like else None

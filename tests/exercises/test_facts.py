@@ -341,6 +341,11 @@ WORDS = {
         [(SAVE, "ctx.save_for_backward(2 * x)")],
         "not the input, but another tensor",
     ),
+    "the other": (
+        keeps("kept well", "Square", only("output"), x=X),
+        [],
+        "the input is kept for backward, and the statement asks for the output",
+    ),
     "a list": (SLOPE, [(VALUE, "return 3.0")], "returns no tensor, but: float"),
     "dtype": (
         dtypes("Square", x=X),
