@@ -442,7 +442,11 @@ def batch(
     return Check(words, see, why=why)
 
 
-def returns(name: str, **given: Any) -> Check:
+def returns(
+    name: str,
+    words: str = "each gradient has the shape and the dtype of its input",
+    **given: Any,
+) -> Check:
     """See what backward itself returns: autograd sums and casts it before anybody sees it."""
 
     def kind(value: Any) -> str:
@@ -469,4 +473,4 @@ def returns(name: str, **given: Any) -> Check:
         }
         return Seen(_called(name, given, "backward(grad_output)"), values, given)
 
-    return Check("each gradient has the shape and the dtype of its input", see, expected)
+    return Check(words, see, expected)
