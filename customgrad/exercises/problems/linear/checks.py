@@ -32,11 +32,11 @@ X = tensor([1.5, -2.5, 3.0], [-4.0, 5.0, 0.5], [0.2, 0.9, -1.1], [2.6, -0.3, 1.7
 W = tensor([0.7, 1.3, -0.9], [2.2, -0.4, 3.1])
 B = tensor(10.5, -20.25)
 G = tensor([0.6, -1.7], [2.9, -0.8], [1.1, 3.7], [-2.3, 0.4])
-ALL = {"x": X, "weight": W, "bias": B}
-NONE = {"x": X, "weight": W, "bias": None}
-SMALL = {"x": X[:2] + 1, "weight": W - 1, "bias": B * 2}
-EMPTY = {"x": X[:0], "weight": W, "bias": B}
-STRIDED = {"x": X.T.contiguous().T, "weight": W.T.contiguous().T, "bias": B}
+ALL: dict[str, Any] = {"x": X, "weight": W, "bias": B}
+NONE: dict[str, Any] = {"x": X, "weight": W, "bias": None}
+SMALL: dict[str, Any] = {"x": X[:2] + 1, "weight": W - 1, "bias": B * 2}
+EMPTY: dict[str, Any] = {"x": X[:0], "weight": W, "bias": B}
+STRIDED: dict[str, Any] = {"x": X.T.contiguous().T, "weight": W.T.contiguous().T, "bias": B}
 
 CHECKS = (
     function(NAME),
@@ -50,6 +50,8 @@ CHECKS = (
     untouched(NAME, **ALL),
     keeps("what is kept, is kept by save_for_backward", NAME, plainly, **ALL),
     needs(NAME, **ALL),
+    value("the values of a batch of one", NAME, x=X[:1], weight=W, bias=B),
+    value("the values of one output", NAME, x=X, weight=W[:1], bias=B[:1]),
     gradient("a batch of one", NAME, g=G[:1], x=X[:1], weight=W, bias=B),
     gradient("one output", NAME, g=G[:, :1], x=X, weight=W[:1], bias=B[:1]),
     gradient("a square weight", NAME, g=X.flip(0), x=X, weight=X[:3], bias=X[3]),

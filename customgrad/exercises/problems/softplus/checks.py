@@ -30,13 +30,24 @@ SINGLE = torch.float32
 
 CHECKS = (
     function(NAME),
-    value("the values", NAME, tolerance=1e-9, x=tensor(-1.5, 0.0, 0.25, 2.0, 6.0)),
+    value("the values", NAME, tolerance=1e-9, x=tensor(-1.5, 0.0, 0.25, 2.0, 6.0, 11.0)),
     unchanged(NAME, x=X),
     gradient("the gradient", NAME, x=X, g=G),
     gradient("the gradient at 0", NAME, x=tensor(0.0, 0.5), g=tensor(5.0, -7.0)),
-    value("the values at -800 and 800", NAME, x=tensor(-800.0, 800.0)),
+    value(
+        "the values at -800 and 800",
+        NAME,
+        x=tensor(-800.0, 800.0),
+        why="softplus is x itself at 800, and 0 at -800: forward clips there, or replaces what overflowed",
+    ),
     value("the values at -30 and 30", NAME, x=tensor(-30.0, 30.0)),
-    gradient("the gradient at -800 and 800", NAME, x=tensor(-800.0, 800.0), g=tensor(3.0, -7.0)),
+    gradient(
+        "the gradient at -800 and 800",
+        NAME,
+        x=tensor(-800.0, 800.0),
+        g=tensor(3.0, -7.0),
+        why="the derivative is 1 at 800, and 0 at -800: backward treats large x in another way",
+    ),
     gradient("the gradient at -30 and 30", NAME, x=tensor(-30.0, 30.0), g=tensor(3.0, -7.0)),
     value(
         "the values in float32",
