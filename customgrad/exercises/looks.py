@@ -62,7 +62,8 @@ def function(name: str, methods: tuple[str, ...] = ("forward", "backward")) -> C
             return Seen(name, {"kind": what})
         values = {"kind": "a torch.autograd.Function"}
         chain = learned.__mro__[: learned.__mro__.index(torch.autograd.Function)]
-        own = [m for m in (*methods, "setup_context") if any(m in vars(c) for c in chain)]
+        names = dict.fromkeys((*methods, "setup_context"))
+        own = [m for m in names if any(m in vars(c) for c in chain)]
         static = [m for m in own if isinstance(inspect.getattr_static(learned, m), staticmethod)]
         missing = [m for m in methods if m not in own]
         plain = [m for m in own if m not in static]
