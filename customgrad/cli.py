@@ -1,4 +1,4 @@
-"""The command ``customgrad``: check custom Functions from the command line."""
+"""The command ``customgrad``: check custom Functions, and work through the exercises."""
 
 import sys
 import textwrap
@@ -53,7 +53,7 @@ def application() -> Any:
     def base(
         version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     ) -> None:
-        """Custom gradients in PyTorch: check your own."""
+        """Custom gradients in PyTorch: check your own, and learn to write them."""
         if version:
             from customgrad import __version__
 
@@ -61,6 +61,9 @@ def application() -> Any:
             raise typer.Exit(0)
 
     app.command("check")(check)
+    from customgrad.exercises.commands import app as exercises
+
+    app.add_typer(exercises, name="exercise")
     return app
 
 
@@ -309,12 +312,14 @@ def _wrong(text: str) -> Exception:
 
 
 def _explain(code: str) -> None:
+    from customgrad.checker import links
     from customgrad.checker.rules import RULES
 
     for rule in RULES:
         if code.upper() == rule.code or code == rule.name:
             parts = [f"{rule.code} {rule.name} · {rule.severity}", rule.summary]
             parts += rule.explanation.strip().split("\n\n")
+            parts.append(links.page(rule.code))
             typer.echo("\n\n".join(_filled(part) for part in parts if part.strip()))
             return
     rows = "\n".join(f"  {rule.code}  {rule.name}" for rule in RULES)

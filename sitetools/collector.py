@@ -31,6 +31,8 @@ from sitetools import pages
 
 CONSOLE_TABLE = pages.ROOT / "tests" / "console.toml"
 CONSOLE_SECONDS = 60
+HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+"""Warnings that Python itself does not show."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -221,13 +223,16 @@ def run_console(commands: list[str], files: dict[str, str], where: str) -> str:
         "PYTHONPATH": str(pages.ROOT),
         "PYTHONIOENCODING": "utf-8",
     }
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as data:
+        # Not the progress of whoever runs the tests.
+        environment |= {"XDG_DATA_HOME": data, "LOCALAPPDATA": data, "HOME": data}
         for filename, text in files.items():
             (Path(folder) / filename).write_text(text, encoding="utf-8")
         for command in filter(str.strip, commands):
             try:
-                done = subprocess.run(
-                    shlex.split(command), cwd=folder, env=environment, capture_output=True, encoding="utf-8",
+                words = shlex.split(command)
+                done = in_process(words, folder) if words[:2] == ["customgrad", "check"] else subprocess.run(
+                    words, cwd=folder, env=environment, capture_output=True, encoding="utf-8",
                     timeout=CONSOLE_SECONDS, check=False, stdin=subprocess.DEVNULL,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
@@ -245,6 +250,41 @@ def run_console(commands: list[str], files: dict[str, str], where: str) -> str:
                     f"{where}: `{command}` ended with code {done.returncode}:\n{done.stderr}"
                 )
     return printed
+
+
+def in_process(words: list[str], folder: str) -> subprocess.CompletedProcess[str]:
+    """Run `customgrad` as its process would, without the seconds in which a process imports torch."""
+    from customgrad import cli
+
+    printed, complained = io.StringIO(), io.StringIO()
+    modules, path = set(sys.modules), list(sys.path)
+    with (
+        clean_state(),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(complained),
+    ):
+        # A warning is printed, as in a shell, and then fails the block; the checked code must not see it raised.
+        warnings.showwarning = show_warning
+        warnings.simplefilter("default")
+        for hidden in HIDDEN:
+            warnings.simplefilter("ignore", hidden)
+        os.chdir(folder)
+        try:
+            code = cli.main(words[1:])
+        finally:
+            sys.path[:] = path
+            for name in set(sys.modules) - modules:
+                file = getattr(sys.modules[name], "__file__", None)
+                if file and Path(file).resolve().is_relative_to(Path(folder).resolve()):
+                    del sys.modules[name]
+    return subprocess.CompletedProcess(words, code, printed.getvalue(), complained.getvalue())
+
+
+def show_warning(
+    message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """Print a warning to stderr; pytest would keep it to itself."""
+    print(warnings.formatwarning(message, category, filename, lineno), file=sys.stderr, end="")
 
 
 def run_python(code: str, where: str) -> str:
@@ -333,12 +373,7 @@ def clean_state() -> Iterator[None]:
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         # A warning that a reader would see is a failure; those that Python hides stay hidden.
         warnings.simplefilter("error")
-        for hidden in (
-            DeprecationWarning,
-            PendingDeprecationWarning,
-            ImportWarning,
-            ResourceWarning,
-        ):
+        for hidden in HIDDEN:
             warnings.simplefilter("ignore", hidden)
         warnings.filterwarnings("error", category=DeprecationWarning, module="__main__")
         reset()

@@ -141,7 +141,8 @@ def _prose(text: str, page: Page, config: MkDocsConfig, addresses: Mapping[str, 
     text = re.sub(
         r'^[ \t]*<div class="(wrong|right)"[^>]*>', lambda m: PAIR[m[1]], text, flags=re.M
     )
-    text = re.sub(r"</?(?:div|figure|figcaption|section|span)\b[^>]*>", "", text)
+    text = re.sub(r"</span>\s*<span\b[^>]*>", " · ", text)
+    text = re.sub(r"</?(?:div|figure|figcaption|section|span|p|strong)\b[^>]*>", "", text)
     text = re.sub(r"\s*<br\s*/?>\s*", " ", text)
     text = ATTRIBUTES.sub("", text)
     text = LINK.sub(

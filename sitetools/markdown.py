@@ -18,7 +18,7 @@ What an author writes, and what a reader gets:
   ``text {.terminal title="Output"}`` anywhere, is shown as a terminal too: ``✓`` and ``✗`` lines,
   the keys ``why``, ``next``, ``where`` and ``fix`` at the start of a line, the ``-`` and ``+``
   lines of a difference, and marks where a line ``expected`` differs from the line ``got`` beside it
-  (``want`` and ``yours`` mean the same).
+  (``want`` and ``yours`` mean the same). These marks stand in a Python block's output, too.
 - A table or a displayed formula: a wrapper that scrolls sideways and can be reached by keyboard.
 - Code in a line of text: its short words are never broken, its long ones after a dot or a slash.
 """
@@ -26,6 +26,7 @@ What an author writes, and what a reader gets:
 import difflib
 import functools
 import html
+import itertools
 import os
 import re
 from dataclasses import dataclass
@@ -59,6 +60,8 @@ LABELLED = re.compile(r"(?P<label>\s*(?:(?P<want>expected|want)|got|yours)\b:?)(
 KEY = re.compile(r"(?P<space>\s*)(?P<key>why|next|where|fix)(?P<gap>:?\s{2,})(?P<rest>.*)")
 FAILED = re.compile(r"(?P<space>\s*)(?P<row>✗ ?\S+(?: \S+)*)(?P<rest>.*)")
 BOTH = re.compile(r"(?P<old>- .*\S)(?P<gap>\s{2,})(?P<new>\+ .*)")
+VERDICT = re.compile(r"\s*(?P<severity>[×!~^] (?:bug|hazard|missing|upstream))(?P<rest> · CG\d.*)")
+SEVERITIES = {"× bug": "bad"}
 DIFFERENCE = re.compile(r"^(?:-.*\n)+(?:\+.*(?:\n|$))+", re.MULTILINE)
 
 Spans = list[tuple[int, int]]
@@ -197,15 +200,39 @@ def report(text: str) -> str:
             if key["key"] == "next":
                 rest, next_at = f"<b>{rest}</b>", key.start("rest")
             out[i] = f'{key["space"]}<span class="key">{key["key"]}</span>{key["gap"]}{rest}'
-        one, other = LABELLED.fullmatch(line), LABELLED.fullmatch("".join(lines[i + 1 : i + 2]))
+        if verdict := VERDICT.fullmatch(line):
+            kind = SEVERITIES.get(verdict["severity"], "key")
+            out[i] = (
+                f'<span class="{kind}">{escape(verdict["severity"])}</span>{escape(verdict["rest"])}'
+            )
+    for i, line in (labelled(text) | differences(text)).items():
+        out[i] = line
+    return "\n".join(out)
+
+
+def labelled(text: str) -> dict[int, str]:
+    """Mark the values that are not as expected: where a line says what came, and one beside it what should."""
+    lines, out = text.split("\n"), {}
+    for i, (line, after) in enumerate(itertools.pairwise(lines)):
+        one, other = LABELLED.fullmatch(line), LABELLED.fullmatch(after)
         if one and other and bool(one["want"]) != bool(other["want"]):
             spans = differing(one["values"], other["values"])
             for row, match in enumerate((one, other)):
-                values = marked(match["values"], spans[row], "ok" if match["want"] else "bad")
+                # Where numbers differ, the words around them do not matter.
+                values = match["values"]
+                numbers = [(a, b) for a, b in spans[row] if values[a:b].strip("+-")[:1].isdigit()]
+                verdict = "ok" if match["want"] else "bad"
+                values = marked(values, numbers or spans[row], verdict)
                 out[i + row] = match["label"] + values
-    for i, line in differences(text).items():
-        out[i] = line
-    return "\n".join(out)
+    return out
+
+
+def compare(text: str) -> str:
+    """Show a block's output, with the values that are not as expected marked."""
+    lines = [escape(line) for line in text.split("\n")]
+    for i, line in labelled(text).items():
+        lines[i] = line
+    return "\n".join(lines)
 
 
 @dataclass
@@ -259,6 +286,8 @@ def blocks_of(page: str) -> list[Block]:
             block.code = commands(plain(code))
         elif "terminal" in classes:
             block.code = report(plain(code))
+        elif block.sealed:
+            block.code = compare(plain(code))
         blocks.append(block)
     return blocks
 

@@ -318,6 +318,7 @@ def leftovers(page: Path, text: str) -> Problems:
 def lede(page: Path, text: str) -> Problems:
     """Find pages that do not say at once what they are about."""
     nodes = [n for n in render(text).root.children if isinstance(n, Node)]
+    nodes = [n for n in nodes if not n.has("meta")]  # a rule's, between its name and its lede
     head = next((i for i, n in enumerate(nodes) if n.tag == "h1"), None)
     if head is None or head + 1 >= len(nodes) or not nodes[head + 1].has("lede"):
         yield f"{where(page, text, '# ')}: after the first heading stands a paragraph marked {{.lede}}"

@@ -2,6 +2,7 @@
 
 import random
 import re
+import sys
 
 import pytest
 import torch
@@ -235,6 +236,47 @@ def test_a_command_that_does_not_end_is_stopped(monkeypatch):
     monkeypatch.setattr(collector, "CONSOLE_SECONDS", 0.2)
     with pytest.raises(collector.PageError, match=r"^docs/a.md:3: `python .*` did not end within"):
         collector.run_console(['python -c "import time; time.sleep(9)"'], {}, "docs/a.md:3")
+
+
+CHECKED = """\
+import warnings
+import torch
+
+{}
+
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return 3 * grad_output
+"""
+COMMAND = 'customgrad check twice.py::Twice --inputs "randn(3)" --select CG201'
+
+
+def test_the_checker_prints_the_same_in_this_process_and_in_one_of_its_own():
+    files, before = {"twice.py": CHECKED.format("pass")}, list(sys.path)
+    here, again = (collector.run_console([COMMAND], files, "docs/a.md:3") for _ in range(2))
+    assert "× bug · CG201 wrong-gradient" in here
+    assert here == again
+    assert here == collector.run_console([f"python -m {COMMAND}"], files, "docs/a.md:3")
+    assert "twice" not in sys.modules
+    assert sys.path == before
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "said"),
+    [
+        ("warnings.warn('mind the step')", COMMAND, "mind the step"),
+        ("pass", "customgrad check none.py", "none.py: no such file"),
+    ],
+)
+def test_the_checker_must_not_complain(line, command, said):
+    with pytest.raises(collector.PageError, match=said):
+        collector.run_console([command], {"twice.py": CHECKED.format(line)}, "docs/a.md:3")
 
 
 def test_a_block_starts_unseeded_and_leaves_the_generators_as_they_were():

@@ -369,11 +369,33 @@ def test_terminal_output_of_python_keeps_its_seal(render):
     assert re.search(r'class="[^"]* terminal [^"]* output', page)
 
 
-def test_plain_output_has_no_roles(render):
+def test_plain_output_has_no_roles_and_says_what_is_not_as_expected(render):
     page = render(fence("b.py:demo") + COMMENT + OUTPUT.format(REPORT))
     assert codes(page)[1] == f"{REPORT}\n"
     assert "key" not in page
-    assert marks(page) == []
+    assert marks(page) == [("ok", "0.0"), ("bad", "9.0")]
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "marked"),
+    [
+        ("0 after backward", "-1.5, as before", [("bad", "0"), ("ok", "-1.5")]),
+        ("no gradient", "a gradient", [("bad", "no"), ("ok", "a")]),
+        ("1.5", "1.5", []),
+    ],
+)
+def test_where_numbers_differ_words_are_not_marked(render, got, expected, marked):
+    page = render("```console\nls\n```\n\n" + OUTPUT.format(f"got {got}\nexpected {expected}"))
+    assert marks(page) == marked
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("× bug", "bad"), ("! hazard", "key"), ("~ missing", "key"), ("^ upstream", "key")],
+)
+def test_a_finding_says_how_bad_it_is(render, text, kind):
+    page = render("```console\nls\n```\n\n" + OUTPUT.format(f"{text} · CG202 <a-name>\n  {text}"))
+    assert f'<span class="{kind}">{text}</span> · CG202 &lt;a-name&gt;\n  {text}' in page
 
 
 def test_bars_of_a_norm_do_not_grow_with_the_line(render):

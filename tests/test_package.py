@@ -58,14 +58,29 @@ MAY_IMPORT = {
     "__init__.py": {"checker", "once"},
     "__main__.py": {"cli"},
     "checker": {"__version__", "checker"},
-    "cli.py": {"__version__", "checker"},
+    "cli.py": {"__version__", "checker", "exercises"},
+    "exercises": {"exercises"},
     "functions": {"functions"},
     "training.py": {"functions", "training"},
-    "lessons": {"", "check", "checker", "functions", "training", "lessons", "once_differentiable"},
+    "lessons": {
+        "",
+        "check",
+        "checker",
+        "exercises",
+        "functions",
+        "training",
+        "lessons",
+        "once_differentiable",
+    },
 }
 # The command line and what is printed on a terminal may use what the extra brings.
 # Some broken Functions are broken by NumPy.
-EXTRA = {"cli.py": {"rich", "typer"}, "checker": {"rich"}, "zoo": {"numpy"}}
+EXTRA = {
+    "cli.py": {"rich", "typer"},
+    "checker": {"rich"},
+    "exercises": {"platformdirs", "rich", "typer", "watchfiles"},
+    "zoo": {"numpy"},
+}
 
 
 @pytest.mark.parametrize(

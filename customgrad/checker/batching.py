@@ -131,9 +131,9 @@ def draws(exam: Exam) -> bool:
 def settled(exam: Exam) -> None:
     """Raise `NotJudged` where two calls of forward need not give the same."""
     _private.load_compiler()
-    if "settled" not in exam.facts:
-        exam.facts["settled"] = exam.repeatable and not draws(exam)
+    if "settled" not in exam.known:
+        exam.known["settled"] = exam.repeatable and not draws(exam)
     exam.require(
-        exam.facts["settled"],
+        exam.known["settled"],
         "forward draws random numbers, or gives other values when called again",
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import numeric, sandbox
+from customgrad.checker import links, numeric, sandbox
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import NotJudged, Rule
 from customgrad.checker.samples import Sample, flat, floating
@@ -85,6 +85,8 @@ class Exam:
         self.in_place = False
         self.found: set[str] = set()
         self.facts: dict[str, Any] = {}
+        self.known: dict[str, Any] = {}
+        """What one rule found out and others ask again; unlike the facts, no part of the report."""
         self._rounding: dict[tuple[int, ...], tuple[Sample, torch.Tensor | None]] = {}
         first = sandbox.attempt(lambda: self.run(self.given[0]))
         if not first.ok and "in-place operation" in str(first.error):
@@ -194,8 +196,14 @@ class Exam:
 
         return f
 
-    def slope(self, sample: Sample, direction: torch.Tensor, live: Sequence[int]) -> numeric.Slope:
-        """Return forward's one-sided derivatives along a direction."""
+    def slope(
+        self,
+        sample: Sample,
+        direction: torch.Tensor,
+        live: Sequence[int],
+        first: float | None = None,
+    ) -> numeric.Slope:
+        """Return forward's one-sided derivatives along a direction, from a first step if one is given."""
         coarse = self.dtype == torch.float32
         f, at = self.evaluate(sample, live), numeric.real(sample.tensors)
         return numeric.slope(
@@ -204,7 +212,7 @@ class Exam:
             direction,
             self.epsilon,
             steps=3 if coarse else 5,
-            first=0.125 if coarse else 2.0**-5,
+            first=first or (0.125 if coarse else 2.0**-5),
             rounding=self.rounding(sample, live),
         )
 
@@ -262,6 +270,18 @@ class Exam:
         one, two = (self.run(self.base, grad=False).outputs for _ in range(2))
         return all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
 
+    @functools.cached_property
+    def single(self) -> bool:
+        """Whether a graph can be gone through once only: backward takes away what a second one needs."""
+        run = self.run(self.base)
+        seeds = self.cotangents(run)
+        first = sandbox.attempt(run.gradients, [s.clone() for s in seeds])
+        return first.ok and not sandbox.attempt(run.gradients, [s.clone() for s in seeds]).ok
+
+    def ready(self, sample: Sample, run: Run) -> Run:
+        """Return a run whose graph can be gone through: a new one where each can but once."""
+        return self.run(sample) if self.single else run
+
     # Findings -----------------------------------------------------------------------------------
 
     def finding(self, rule: Rule, message: str, **more: Any) -> Finding:
@@ -279,7 +299,7 @@ class Exam:
             more["reproduction"] = script(self, sample, body)
         more.setdefault("severity", rule.severity)
         more.setdefault("did", f"{self.subject.called}, then backward")
-        more.setdefault("page", f"customgrad check --explain {rule.code}")
+        more.setdefault("page", links.more(rule.code))
         return Finding(
             code=rule.code, rule=rule.name, message=message, variant=sample.label, **more
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from customgrad import __version__
+from customgrad.checker import links
 from customgrad.checker.report import Finding, Report
 from customgrad.checker.rules import RULES
 
@@ -48,6 +49,7 @@ def sarif(reports: Sequence[Report]) -> str:
             "shortDescription": {"text": rule.summary},
             "fullDescription": {"text": rule.explanation.strip() or rule.summary},
             "defaultConfiguration": {"level": LEVELS[rule.severity]},
+            **({"helpUri": links.page(rule.code)} if links.page(rule.code) else {}),
         }
         for rule in RULES
     ]

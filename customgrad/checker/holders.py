@@ -1,6 +1,7 @@
 """State beyond one call: what the class, its module and closures hold, and whether it grows."""
 
 import collections
+import contextlib
 import gc
 import types
 import weakref
@@ -12,7 +13,7 @@ import torch
 from customgrad.checker import graph, sandbox
 from customgrad.checker.exam import Exam
 
-__all__ = ["CALLS", "counts", "growing", "places"]
+__all__ = ["CALLS", "counts", "generators", "growing", "leaves", "places", "undisturbed"]
 
 CALLS = 6
 METHODS = ("forward", "setup_context", "backward")
@@ -63,6 +64,52 @@ def places(exam: Exam) -> Iterator[tuple[str, Any]]:
                 continue
         for name, value in (getattr(method, "__dict__", None) or {}).items():
             yield f"{method.__name__}.{name}", value
+
+
+def generators(exam: Exam) -> bool:
+    """Whether a generator object is passed or held: its numbers go on from call to call."""
+    values = [*exam.base.values, *(value for _, value in places(exam))]
+    kinds = ("Generator", "RandomState", "Random")
+    return any(type(v).__name__ in kinds for v in values)
+
+
+def leaves(exam: Exam) -> list[torch.Tensor]:
+    """Return the trainable tensors that the methods can reach, arguments that are modules among them."""
+    found: dict[int, torch.Tensor] = {}
+
+    def look(value: Any, deep: int) -> None:
+        if isinstance(value, torch.Tensor):
+            if value.requires_grad and value.is_leaf:
+                found[id(value)] = value
+        elif isinstance(value, torch.nn.Module):
+            found.update({id(p): p for p in value.parameters()})
+        elif deep and isinstance(value, dict) and len(value) < MOST:
+            for item in list(value.values()):
+                look(item, deep - 1)
+        elif deep and isinstance(value, list | tuple) and len(value) < MOST:
+            for item in list(value):
+                look(item, deep - 1)
+        else:
+            look(getattr(value, "__self__", None), 0) if deep else None
+
+    for value in exam.given[0].values:
+        look(value, 2)
+    for _, value in places(exam):
+        look(value, 2)
+    return list(found.values())
+
+
+@contextlib.contextmanager
+def undisturbed(exam: Exam) -> Iterator[None]:
+    """Put .grad of what the methods can reach back: a backward of checkpoint's kind fills it."""
+    kept = [(t, t.grad, None if t.grad is None else t.grad.clone()) for t in leaves(exam)]
+    try:
+        yield
+    finally:
+        for tensor, grad, values in kept:
+            tensor.grad = grad
+            if grad is not None and values is not None:
+                grad.detach().copy_(values)
 
 
 def counts(exam: Exam) -> dict[str, int]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from customgrad.checker import numeric
+from customgrad.checker import doubt, numeric
 from customgrad.checker.exam import MOST, Exam, Run, directions
 from customgrad.checker.rule import NotJudged
 from customgrad.checker.samples import Sample
@@ -86,7 +86,7 @@ def compare(
     if not sum(t.numel() for t in run.live):
         raise NotJudged("the output is empty")
     cotangents, numbers = rows(exam, run, most)
-    got = torch.stack([gradient(run, c) for c in cotangents])
+    got = torch.stack([gradient(exam.ready(sample, run), c) for c in cotangents])
     seeds = torch.stack([numeric.real(c) for c in cotangents])
     owner = torch.cat(
         [
@@ -94,11 +94,11 @@ def compare(
             for k, t in enumerate(sample.tensors)
         ]
     )
-    silent = _silent(exam, sample, run, owner)
+    silent = _silent(exam, sample, exam.ready(sample, run), owner)
     got[:, silent] = torch.nan
     if bool(got[:, ~silent].isnan().any()):
         # Zero times an infinite slope: not counted, as long as no cotangent of nonzero elements gives NaN.
-        dense = gradient(run, exam.cotangents(run))
+        dense = gradient(exam.ready(sample, run), exam.cotangents(run))
         got = torch.where(got.isnan() & ~dense.isnan(), torch.inf, got)
     expected = torch.full_like(got, torch.nan)
     single = torch.tensor([n is not None for n in numbers])
@@ -130,7 +130,7 @@ def compare(
         if (
             float(away[row]) > 0
             and value > worst
-            and not _nearby(
+            and not doubt.nearby(
                 exam,
                 sample,
                 direction,
@@ -138,6 +138,16 @@ def compare(
                 seeds[row],
                 float(predicted[row]),
                 0.02 if kinked else 0.15,
+            )
+            and not doubt.excused(
+                exam,
+                sample,
+                direction,
+                live,
+                seeds[row],
+                float(predicted[row]),
+                float(away[row]),
+                relative,
             )
         ):
             # A single element says more than a direction does.
@@ -180,46 +190,6 @@ def suspicious(exam: Exam, sample: Sample, relative: float) -> bool:
         if bool((slope.outside(got, relative, scale) > 0).any()):
             return True
     return False
-
-
-def _nearby(
-    exam: Exam,
-    sample: Sample,
-    direction: torch.Tensor,
-    live: Sequence[int],
-    seed: torch.Tensor,
-    got: float,
-    share: float,
-) -> bool:
-    """Whether slopes around the point, where there are no ties and kinks, surround this one.
-
-    A gradient where there is none is an element of their convex hull (Clarke), which is more than
-    the two slopes along one line: the second largest of three equal elements has both of them 0.
-    """
-    generator = torch.Generator().manual_seed(5)
-    found = []
-    for _ in range(48):
-        moved = sample.changed(
-            lambda t: t + _jitter(t, generator),
-            sample.label,
-        )
-        slope = exam.slope(moved, direction, live)
-        if slope.left.shape == seed.shape:
-            value = float(torch.where(seed != 0, seed * slope.middle, 0.0).sum())
-            if bool(slope.smooth[seed != 0].all()) and abs(value) < float("inf"):
-                found.append(value)
-        if found:
-            room = share * (max(found) - min(found))
-            if min(found) - room <= got <= max(found) + room and room > 0.01 * max(map(abs, found)):
-                return True
-    return not found
-
-
-def _jitter(t: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Return small random numbers, a hundredth of the tensor's largest element."""
-    size = float(t.abs().max()) if t.numel() else 0.0
-    drawn = torch.randn(t.shape, generator=generator, dtype=torch.float64)
-    return (0.01 * (size or 1.0) * drawn).to(t.dtype)
 
 
 def _silent(exam: Exam, sample: Sample, run: Run, owner: torch.Tensor) -> torch.Tensor:

@@ -42,6 +42,8 @@ class Rule:
     slow: bool = False
     """Left out by `fast`."""
     seconds: float = 30.0
+    since: str = "0.1"
+    """The version that has it first."""
     find: Find | None = field(default=None, repr=False)
 
     def finder(self, find: Find) -> Find:

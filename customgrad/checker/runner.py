@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import sandbox
+from customgrad.checker import holders, sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.report import Finding, NotRun, Report
 from customgrad.checker.rule import NotJudged, Rule
@@ -100,7 +100,10 @@ def assert_ok(subject: Any, inputs: Any, **options: Any) -> Report:
 
 def _run(rule: Rule, exam: Exam) -> list[Finding]:
     assert rule.find is not None, f"{rule.code} has no finder"
-    with sandbox.restored():  # what the code changes in one rule must not reach the next
+    with (
+        sandbox.restored(),
+        holders.undisturbed(exam),
+    ):  # what the code changes in one rule must not reach the next
         return list(rule.find(exam))
 
 

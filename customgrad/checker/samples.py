@@ -89,9 +89,10 @@ class Sample:
         """Return it with every floating tensor in this dtype, complex ones in its complex partner."""
 
         def cast(tensor: torch.Tensor) -> torch.Tensor:
-            if tensor.is_complex():
-                return tensor.to(dtype.to_complex())
-            return tensor.to(dtype) if tensor.is_floating_point() else tensor
+            if not floating(tensor):
+                return tensor
+            other = tensor.to(dtype.to_complex() if tensor.is_complex() else dtype)
+            return other.requires_grad_(tensor.requires_grad)  # inside a list nothing else tells
 
         with torch.no_grad():
             values = tuple(mapped(v, cast) for v in self.values)

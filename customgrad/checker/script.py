@@ -9,7 +9,7 @@ from customgrad.checker.samples import Sample
 if TYPE_CHECKING:
     from customgrad.checker.exam import Exam
 
-__all__ = ["OUTPUT", "literal", "script", "spied", "variables"]
+__all__ = ["OUTPUT", "imported", "literal", "script", "spied", "variables"]
 
 OUTPUT = "out = {call}\nout = out[0] if isinstance(out, tuple) else out\n"
 """The lines of a script that call the subject and take its first output."""
@@ -34,7 +34,39 @@ def literal(value: Any) -> str:
         return f"({items},)" if len(value) == 1 else f"({items})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k!r}: {_item(v)}" for k, v in value.items()) + "}"
-    return repr(value)
+    return _expression(value)
+
+
+def _expression(value: Any) -> str:
+    """Return what a script writes for a value that is no tensor."""
+    if isinstance(value, torch.Generator):
+        return f"torch.Generator().manual_seed({value.initial_seed()})"
+    if isinstance(value, torch.nn.Module):
+        return _module(value)
+    name = getattr(value, "__name__", "")
+    for place, words in ((torch, "torch"), (torch.nn.functional, "torch.nn.functional")):
+        if name and getattr(place, name, None) is value:
+            return f"{words}.{name}"
+    if imported(value):
+        return name
+    text = repr(value)
+    return "..." if text.startswith("<") else text
+
+
+def _module(module: torch.nn.Module) -> str:
+    """Return an expression for a module of torch, or a place to put another."""
+    text = repr(module)
+    if type(module).__module__.startswith("torch.nn.") and "\n" not in text:
+        double = any(p.dtype == torch.float64 for p in module.parameters())
+        return f"torch.nn.{text}" + ".double()" * double
+    return "..."
+
+
+def imported(value: Any) -> str:
+    """Return the line that imports a function or class; empty for anything else."""
+    name, module = getattr(value, "__qualname__", ""), getattr(value, "__module__", "") or ""
+    plain = callable(value) and name.isidentifier() and module not in ("", "__main__", "builtins")
+    return f"from {module} import {name}" if plain else ""
 
 
 def _item(value: Any) -> str:
@@ -60,13 +92,15 @@ def script(exam: "Exam", sample: Sample, body: str) -> str:
     `{args}` the arguments, `{name}` how the subject is called, and `{class}` its name.
     """
     names = variables(exam, sample)
-    lines = ["import torch", exam.subject.source(), ""]
+    brought = dict.fromkeys(filter(None, (imported(v) for v in sample.values)))
+    lines = ["import torch", exam.subject.source(), *brought, ""]
     for i, (name, value) in enumerate(zip(names, sample.values, strict=True)):
         needs = ", requires_grad=True)" if i in sample.wanted else ")"
         text = literal(value)
         if i in sample.wanted and text.endswith(")"):
             text = text[:-1] + needs
-        lines.append(f"{name} = {text}")
+        hint = f"  # put your {type(value).__name__} here" if text == "..." else ""
+        lines.append(f"{name} = {text}{hint}")
     passed = [
         f"{n}.clone()" if exam.in_place and i in sample.wanted else n for i, n in enumerate(names)
     ]

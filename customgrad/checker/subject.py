@@ -148,6 +148,14 @@ class Subject:
         methods = (self.method(n) for n in ("forward", "setup_context", "backward", "vmap", "jvp"))
         return [m.__code__.co_filename for m in methods if m is not None] + [self.file]
 
+    @property
+    def said(self) -> str:
+        """What the docstrings of the class, or callable, and of its module say."""
+        target = self.function or self.target
+        module = inspect.getmodule(target)
+        told = (getattr(t, "__doc__", None) or "" for t in (target, module))
+        return " ".join(told)
+
     def source(self) -> str:
         """Return the lines of a script that bring it: an import, or its own source."""
         target = self.function or self.target

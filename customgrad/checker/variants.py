@@ -75,13 +75,64 @@ def ties(sample: Sample) -> Iterator[Sample]:
         for i in alike:
             values[i] = first.to(values[i].dtype).clone()
         yield replace(sample, values=tuple(values), label="the same values in several inputs")
+    yield from _alike(sample)
+    yield from repeated(sample)
+
+
+def _alike(sample: Sample) -> Iterator[Sample]:
+    """Yield variants in which one input has another's shape and values."""
+    for i in sample.wanted:
+        for k in sample.wanted:
+            one, other = sample.values[i], sample.values[k]
+            sizes = {*one.shape, *other.shape}
+            if i < k and one.shape != other.shape and one.dim() == other.dim() and 1 not in sizes:
+                values = list(sample.values)
+                values[k] = one.to(other.dtype).clone()
+                label = "the same values, in the same shape, in two inputs"
+                yield replace(sample, values=tuple(values), label=label)
+
+
+def repeated(sample: Sample) -> Iterator[Sample]:
+    """Yield variants in which an index stands twice in a tensor of integers that are all different."""
+    for i, v in enumerate(sample.values):
+        if not _integers(v) or v.numel() < 2 or permutation(v):
+            continue
+        line = v.reshape(-1).clone()
+        if len(line.unique()) < len(line):
+            continue
+        line[1] = line[0]
+        values = list(sample.values)
+        values[i] = line.reshape(v.shape)
+        yield replace(
+            sample, values=tuple(values), label="the same integer twice (a repeated index)"
+        )
+
+
+def _integers(value: object) -> bool:
+    return (
+        isinstance(value, torch.Tensor)
+        and value.dtype != torch.bool
+        and not value.is_floating_point()
+        and not value.is_complex()
+    )
+
+
+def permutation(value: object) -> bool:
+    """Whether a tensor holds each number from 0 up to its size once, as a permutation does."""
+    if not _integers(value):
+        return False
+    assert isinstance(value, torch.Tensor)
+    if not value.dim() or value.shape[-1] < 2:
+        return False
+    count = torch.arange(value.shape[-1], device=value.device)
+    return bool((value.sort(-1).values == count).all())
 
 
 def borders(sample: Sample, subject: Subject) -> Iterator[Sample]:
     """Yield variants at integers, and at the constants that forward and the call name."""
     numbers = {0.0, 1.0, -1.0}
     for value in sample.values:
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6:
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 20:
             numbers |= {float(value), -float(value)}
         elif floating(value) and not value.is_complex() and value.numel() == 1:
             numbers.add(float(value))
@@ -148,8 +199,9 @@ def sizes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
     ]
     if len(indices) > 1:
         return  # such as a permutation and its inverse: repeated, they would not fit each other
+    fixed = {v.shape[-1] for v in sample.values if permutation(v)}
     symbols = sorted(
-        {n for v in sample.values if isinstance(v, torch.Tensor) for n in v.shape if n}
+        {n for v in sample.values if isinstance(v, torch.Tensor) for n in v.shape if n} - fixed
     )
     for symbol in symbols:
         for target in targets:
@@ -157,6 +209,21 @@ def sizes(sample: Sample, *, elementwise: bool) -> Iterator[Sample]:
                 yield resized(
                     sample, {symbol: target}, f"{target} in place of the dimension {symbol}"
                 )
+    yield from _oblong(sample)
+
+
+def _oblong(sample: Sample) -> Iterator[Sample]:
+    """Yield variants in which one of two equal dimensions of a tensor is another."""
+    for i in sample.wanted:
+        v = sample.values[i]
+        for dim, n in enumerate(v.shape):
+            if n < 2 or list(v.shape).count(n) < 2:
+                continue
+            for target in (n + 2, n + 1):
+                values = list(sample.values)
+                values[i] = _stretched(v, {dim: target}, torch.Generator().manual_seed(11))
+                label = f"a tensor that is not square, {target} by {n} where {n} by {n} was given"
+                yield replace(sample, values=tuple(values), label=label)
 
 
 def resized(sample: Sample, sizes: dict[int, int], label: str) -> Sample:
@@ -166,11 +233,18 @@ def resized(sample: Sample, sizes: dict[int, int], label: str) -> Sample:
     for i, v in enumerate(values):
         if not isinstance(v, torch.Tensor):
             continue
-        for dim, n in enumerate(v.shape):
-            if n in sizes:
-                v = v.index_select(dim, torch.arange(sizes[n]) % max(n, 1))
-        if i in sample.wanted:
-            spread = torch.rand(v.shape, generator=generator, dtype=torch.float64)
-            v = v * (1 + 0.2 * spread).to(v.dtype)
-        values[i] = v
+        changed = {dim: sizes[n] for dim, n in enumerate(v.shape) if n in sizes}
+        values[i] = _stretched(v, changed, generator if i in sample.wanted else None)
     return replace(sample, values=tuple(values), label=label)
+
+
+def _stretched(
+    v: torch.Tensor, sizes: dict[int, int], generator: torch.Generator | None
+) -> torch.Tensor:
+    """Return a tensor with other sizes of some dimensions, its values repeated, and varied if drawn for."""
+    for dim, size in sizes.items():
+        v = v.index_select(dim, torch.arange(size) % max(v.shape[dim], 1))
+    if generator is None:
+        return v
+    spread = torch.rand(v.shape, generator=generator, dtype=torch.float64)
+    return v * (1 + 0.2 * spread).to(v.dtype)

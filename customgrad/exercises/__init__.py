@@ -9,11 +9,12 @@ From Python, `grade` judges the source of an answer in this process:
     print(grade("relu", problem("relu").starter))
 """
 
+import textwrap
 from typing import Any
 
 from customgrad.exercises.problem import Mutant, Problem, Unknown, ladder, names, problem
 
-__all__ = ["Mutant", "Problem", "Unknown", "grade", "ladder", "names", "problem"]
+__all__ = ["Mutant", "Problem", "Unknown", "grade", "ladder", "names", "problem", "solved"]
 
 
 def grade(name: str, source: str, file: str = "") -> Any:
@@ -21,7 +22,7 @@ def grade(name: str, source: str, file: str = "") -> Any:
 
     Args:
         name: the exercise.
-        source: the text of the answer.
+        source: the text of the answer; one that is indented as a whole is taken as if it were not.
         file: the name of its file, for the message.
 
     Returns:
@@ -33,4 +34,15 @@ def grade(name: str, source: str, file: str = "") -> Any:
     """
     from customgrad.exercises.grading import grade  # torch is imported here, not above
 
-    return grade(name, source, file)
+    return grade(name, textwrap.dedent(source), file)
+
+
+def solved(name: str) -> Any:
+    """Return the solution of an exercise as a module: ``solved("relu").CustomReLU``.
+
+    Raises:
+        Unknown: no exercise has this name.
+    """
+    import importlib
+
+    return importlib.import_module(f"customgrad.exercises.problems.{problem(name).name}.solution")

@@ -434,7 +434,7 @@ def _factor(
             yield f"{what} has the wrong sign", f"change the sign in {method}"
         elif abs(c - 1) > NEAR:
             inverse = (
-                f" (1/{round(1 / c)})" if abs(c) < 1 and abs(1 / c - round(1 / c)) < 1e-4 else ""
+                f" (1/{round(1 / c)})" if 0 < c < 1 and abs(1 / c - round(1 / c)) < 1e-4 else ""
             )
             more = ""
             for label, value in given.items():

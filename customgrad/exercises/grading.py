@@ -3,6 +3,7 @@
 Runs the answer in this process; `customgrad.exercises.session` gives it one of its own.
 """
 
+import ast
 import importlib
 import re
 import sys
@@ -20,13 +21,18 @@ import torch
 from customgrad.exercises import facts
 from customgrad.exercises.checking import Check, Difference, Seen, compare, same, shown
 from customgrad.exercises.guard import Guard, called, named
-from customgrad.exercises.problem import Problem, problem
+from customgrad.exercises.problem import Mutant, Problem, problem
 
 __all__ = ["Verdict", "grade"]
 
 WIDTH = 88
 LINES = 12
 SEED = 0
+
+
+# What mutants and references show is always the same.
+_SEEN: dict[tuple[str, Check], "Result | None"] = {}
+_EXPECTED: dict[Check, Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -142,6 +148,11 @@ class _Grading:
                 f"{self.file} {changed}",
                 "leave torch and Python as they are, and write the task's own code",
             )
+        if borrowed := borrows(self.source):
+            return self.refused(
+                f"{self.file}:{borrowed} imports from customgrad",
+                "the task is to write it yourself",
+            )
         missing = [name for name in self.task.defines if not hasattr(answer, name)]
         if missing:
             return self.refused(
@@ -170,8 +181,10 @@ class _Grading:
     def expected(self, check: Check) -> Mapping[str, Any]:
         if check.expected is not None:
             return check.expected
-        torch.manual_seed(SEED)
-        return check.see(self.reference).values
+        if check not in _EXPECTED:
+            torch.manual_seed(SEED)
+            _EXPECTED[check] = check.see(self.reference).values
+        return _EXPECTED[check]
 
     def run(self, check: Check, answer: Any) -> tuple[Result, set[str]]:
         torch.manual_seed(SEED)
@@ -243,36 +256,51 @@ class _Grading:
         )
         if fact is not None:
             return (*fact, "")
-        return check.why, "", ""
+        return check.why if result.seen is not None else "", "", ""
 
     def mutant(self, answer: Any, check: Check, result: Result) -> Any:
-        """Return the mutant that fails this check just as the answer does; of several, the nearest."""
+        """Return the mutant that fails this check first, as the answer does; of several, the nearest."""
         like = []
         for mutant in self.task.mutants:
             self.at(
                 f"while its result was compared with known mistakes, after the check “{check.name}”"
             )
-            wrong = module_of(self.task.name, mutant.name, mutant.source)
-            if wrong is None:
+            known = self.known(mutant, check)
+            if known is None or not known.like(result, min(1e-5, check.tolerance)):
                 continue
-            shown_, _ = self.run(check, wrong)
             # Alike is meant loosely, for other roundings: a mutant that is right here is no match.
-            if not shown_.like(result, min(1e-5, check.tolerance)) or not self.differs(
-                check, shown_, self.expected(check)
-            ):
-                continue
-            # One that fails earlier has a mistake that the answer has not.
-            before = self.judged[: self.judged.index(check)]
-            if all(not self.differs(c, self.run(c, wrong)[0], self.expected(c)) for c in before):
-                like.append((mutant, wrong))
+            if self.first_failing(mutant) is check:
+                like.append(mutant)
         if len(like) < 2:
-            return like[0][0] if like else None
+            return like[0] if like else None
         others = [(c, self.run(c, answer)[0]) for c in self.judged if c is not check]
         scores = [
-            (sum(self.run(c, wrong)[0].like(seen) for c, seen in others), self.at_line(mutant.line))
-            for mutant, wrong in like
+            (
+                sum(
+                    (known := self.known(mutant, c)) is not None and known.like(r)
+                    for c, r in others
+                ),
+                self.at_line(mutant.line),
+            )
+            for mutant in like
         ]
-        return like[max(range(len(like)), key=lambda k: (scores[k], -k))][0]
+        return like[max(range(len(like)), key=lambda k: (scores[k], -k))]
+
+    def first_failing(self, mutant: Mutant) -> Check | None:
+        """Return the check at which a mutant stops: what it does wrong there is what is told of it."""
+        for check in self.judged:
+            known = self.known(mutant, check)
+            if known and self.differs(check, known, self.expected(check)) is not None:
+                return check
+        return None
+
+    def known(self, mutant: Mutant, check: Check) -> Result | None:
+        """Return what a mutant shows in a check."""
+        key = (mutant.name, check)
+        if key not in _SEEN:
+            wrong = module_of(self.task.name, mutant.name, mutant.source)
+            _SEEN[key] = None if wrong is None else self.run(check, wrong)[0]
+        return _SEEN[key]
 
     def at_line(self, pattern: str) -> int:
         """Return the number of the only line that a pattern matches, or 0."""
@@ -413,6 +441,21 @@ def _short(names: list[str]) -> str:
         names = names[1:]
         text = f"... {'; '.join(names)}"
     return text
+
+
+def borrows(source: str) -> int:
+    """Return the line that imports from customgrad, whose Functions solve half of the exercises; or 0."""
+    for node in ast.walk(ast.parse(source)):
+        modules = (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+        if any(module.partition(".")[0] == "customgrad" for module in modules):
+            return node.lineno  # type: ignore[attr-defined,no-any-return]
+    return 0
 
 
 def load(source: str, file: str) -> types.ModuleType:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 __all__ = ["Guard", "called", "named", "products"]
@@ -33,6 +34,10 @@ class Guard:
 
     def changed(self) -> str:
         """Return the first name that is gone or replaced, or ""; put everything back."""
+        # Not forbidden, and felt by nobody else; torch itself replaces names for it.
+        torch.set_default_dtype(self.state[0])
+        torch.set_num_threads(self.state[1])
+        torch.autograd.set_grad_enabled(True)
         found = ""
         for words, place, before in self.kept:
             now = vars(place)
@@ -45,11 +50,6 @@ class Guard:
                     or f"{what} {words.removeprefix('builtins')}{'.' if words != 'builtins' else ''}{name}"
                 )
                 setattr(place, name, value)
-        if torch.get_default_dtype() != self.state[0]:
-            torch.set_default_dtype(self.state[0])
-            found = found or "changes torch's default dtype"
-        torch.set_num_threads(self.state[1])
-        torch.autograd.set_grad_enabled(True)
         return found
 
 
@@ -61,19 +61,19 @@ def _original(value: Any) -> Any:
         return value
 
 
-class _Record(TorchDispatchMode):
+class _Record(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.names: set[str] = set()
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.add(func.overloadpacket.__name__)
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(getattr(func, "__name__", ""))
         return func(*args, **(kwargs or {}))
 
 
 @contextmanager
 def called() -> Iterator[set[str]]:
-    """Yield a set that fills with the names of the operations that torch runs meanwhile."""
+    """Yield a set that fills with the names of torch's functions that are called meanwhile, from whatever module."""
     with _Record() as record:
         yield record.names
 

@@ -22,6 +22,7 @@ __all__ = [
     "needs",
     "returns",
     "second",
+    "third",
     "twice",
     "unchanged",
     "untouched",
@@ -45,10 +46,14 @@ def _cotangents(outputs: tuple[Any, ...], g: Any) -> list[Any]:
     """Return what backward is given: as asked, or numbers that are all different."""
     if g is not None:
         return [leaf(t, False) for t in _outputs(g)]
-    return [
-        torch.linspace(1.0, 2.0, t.numel(), dtype=torch.float64).to(t.dtype).reshape(t.shape)
-        for t in outputs
-    ]
+    return [uneven(t) for t in outputs]
+
+
+def uneven(like: torch.Tensor) -> torch.Tensor:
+    """Return numbers that are all different, each third one negative: 1.5, -2, 2.5, 3, -3.5, ..."""
+    place = torch.arange(like.numel(), dtype=torch.float64)
+    values = (1.5 + 0.5 * place) * torch.where(place % 3 == 1, -1.0, 1.0)
+    return values.to(like.dtype).reshape(like.shape)
 
 
 def function(name: str, methods: tuple[str, ...] = ("forward", "backward")) -> Check:
@@ -136,7 +141,8 @@ def gradient(
         if use is not None:
             outputs = tuple(outputs[k] for k in use)
         cotangents = _cotangents(outputs, g)
-        told = {**given, "grad_output": cotangents[0] if len(cotangents) == 1 else cotangents}
+        before = [t.clone() for t in cotangents]  # an answer may write into what it is given
+        told = {**given, "grad_output": before[0] if len(before) == 1 else before}
         wanted = {k: t for k, t in leaves.items() if _differentiable(t)}
         found = torch.autograd.grad(outputs, tuple(wanted.values()), cotangents, allow_unused=True)
         values = {f"gradient of {k}": v for k, v in zip(wanted, found, strict=True)}
@@ -160,11 +166,7 @@ def second(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", **g
         names = [k for k, t in leaves.items() if _differentiable(t)]
         g = [t.requires_grad_() for t in _cotangents(outputs, None)]
         first = torch.autograd.grad(outputs, wanted, g, create_graph=True, allow_unused=True)
-        total = sum(
-            (torch.linspace(1.0, 2.0, t.numel(), dtype=t.dtype).reshape(t.shape) * t).sum()
-            for t in first
-            if t is not None
-        )
+        total = sum((uneven(t) * t).sum() for t in first if t is not None)
         found = (
             torch.autograd.grad(total, [*wanted, *g], allow_unused=True)
             if isinstance(total, torch.Tensor) and total.requires_grad
@@ -409,7 +411,7 @@ def forward_mode(words: str, name: str, *, why: str = "", **given: Any) -> Check
             duals = {
                 k: fwd.make_dual(
                     leaf(v, False),
-                    torch.linspace(1.0, 2.0, v.numel(), dtype=v.dtype).reshape(v.shape),
+                    uneven(v),
                 )
                 if isinstance(v, torch.Tensor) and v.is_floating_point()
                 else v
@@ -475,3 +477,23 @@ def returns(
         return Seen(_called(name, given, "backward(grad_output)"), values, given)
 
     return Check(words, see, expected)
+
+
+def third(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", x: Any) -> Check:
+    """Compare the third derivative with the reference's, each time weighed by different numbers."""
+
+    def see(answer: Any) -> Seen:
+        start = leaf(x)
+        made = _apply(answer, name, {"x": start})
+        for _ in range(3):
+            if not (isinstance(made, torch.Tensor) and made.requires_grad):
+                made = torch.zeros_like(start)
+                break
+            weights = torch.linspace(1.0, 2.0, made.numel(), dtype=made.dtype).reshape(made.shape)
+            (made,) = torch.autograd.grad(made, start, weights, create_graph=True)
+        values = {"third derivative by x": _detached(made)}
+        return Seen(
+            _called(name, {"x": x}, "grad three times (create_graph=True)"), values, {"x": x}
+        )
+
+    return Check(words, see, tolerance=tolerance, why=why)

@@ -62,6 +62,10 @@ class Problem:
         """The name of the learner's file."""
         return f"{self.name}.py"
 
+    def mutant(self, name: str) -> Mutant:
+        """Return a wrong answer by its name."""
+        return next(mutant for mutant in self.mutants if mutant.name == name)
+
     @property
     def start(self) -> str:
         """What `customgrad exercise start` writes: the statement above the starter."""

@@ -14,6 +14,7 @@ import pytest
 from sitetools.pages import ROOT
 
 sys.path.insert(0, str(Path(__file__).parent))  # the helpers beside the tests
+from built import Reader
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -39,6 +40,13 @@ class Site:
             p.parent.relative_to(self.folder).as_posix() for p in self.folder.rglob("index.html")
         ]
         return sorted("" if p == "." else f"{p}/" for p in found)
+
+    def read(self):
+        """Return every page as a parser reads it: address → page."""
+        return {
+            a: Reader((self.folder / a / "index.html").read_text(encoding="utf-8"))
+            for a in self.pages()
+        }
 
 
 @pytest.fixture(scope="session")
@@ -102,6 +110,12 @@ def site(tmp_path_factory, served, executed):
     archive = shutil.make_archive(str(folder / "site"), "zip", folder / "built")
     shutil.unpack_archive(archive, folder / "root" / "some" / "path")
     return Site(folder / "root" / "some" / "path", served(folder / "root") + "some/path/")
+
+
+@pytest.fixture(scope="session")
+def built(site):
+    """Return every page of that site, read once: address → page."""
+    return site.read()
 
 
 @pytest.fixture(scope="session")

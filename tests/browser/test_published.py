@@ -1,31 +1,45 @@
-"""The site as the workflow publishes it, with a repository's address: every page opened once, in dark."""
+"""The site as the workflow publishes it, with a repository's address, opened in dark."""
 
 import html
 import shutil
 from pathlib import Path
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from again import taking_over
+from built import covering
 from visits import ADDRESSES, Window, serious, unreadable
 
 from sitetools import notebooks, pages
 
 
 @pytest.fixture(scope="module")
-def dark(browser, published):
-    with Window(browser, published, "dark") as window:
-        yield window
+def read(published):
+    return published.read()
 
 
-@pytest.mark.parametrize("address", ADDRESSES, ids=lambda a: a or "home")
-def test_dark_pages_are_readable_and_ask_no_other_host(dark, address):
-    dark.open(address)
-    # The rest does not depend on the theme; tests/browser/test_pages.py has it.
-    assert unreadable(dark.tab) == []
-    assert serious(dark.tab, {"runOnly": ["link-in-text-block"]}) == []
-    dark.settle()
-    assert dark.errors == []
-    assert dark.elsewhere() == []
+def test_dark_pages_are_readable_and_ask_no_other_host(browser, published, read, subtests):
+    """Few pages that hold all that the site holds; test_pages.py has the colours of the others."""
+    with Window(browser, published, "dark") as dark:
+        for address in sorted(covering(read)):
+            with subtests.test(address or "home"):
+                dark.open(address)
+                assert unreadable(dark.tab, "dark", dark.contrast) == []
+                assert serious(dark.tab, {"runOnly": ["link-in-text-block"]}) == []
+                dark.settle()
+                assert dark.errors == []
+                assert dark.elsewhere() == []
+
+
+def test_every_page_asks_for_what_is_shipped(published, read):
+    assert published.pages() == sorted(ADDRESSES)
+    for address, page in read.items():
+        assert page.assets, address
+        for asset in page.assets:
+            url = urljoin(published.base + address, asset)
+            assert url.startswith(published.base), f"{address} loads {asset}"
+            path = urlsplit(url.removeprefix(published.base)).path
+            assert (published.folder / path).is_file(), f"{address} loads {asset}"
 
 
 def test_a_missing_page_helps(browser, published):

@@ -120,6 +120,11 @@ def parts():
     )
 
 
+def single_parts():
+    """Checked in float64: the flag of a tensor in a list survives the change."""
+    return torch.ones(3, requires_grad=True), [torch.ones(3, requires_grad=True)]
+
+
 def gather():
     return torch.randn(3, 4, dtype=torch.float64), torch.tensor([[0, 2], [1, 1], [3, 0]])
 
@@ -131,6 +136,7 @@ CASES = [
     (Gather, gather, "CG106", "hazard", "index", "None for index", "int64"),
     (Halved, one, "CG108", "bug", "x.requires_grad", "needs_input_grad", "without"),
     (Total, parts, "CG109", "hazard", "parts is a list", "one by one", "None"),
+    (Total, single_parts, "CG109", "hazard", "parts is a list", "one by one", "None"),
     (Flagged, one, "CG110", "bug", "rows.requires_grad", "needs_input_grad", "None"),
 ]
 
@@ -159,3 +165,26 @@ def test_nothing_is_said_about_a_correct_one():
     report = check(Scale, inputs, select="CG10")
     assert not report.findings, report.text()
     assert not report.facts.get("stopped")
+
+
+class WithoutSetup(torch.autograd.Function):
+    @staticmethod
+    def forward(x, scale):
+        return x * scale
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.scale, None
+
+
+def test_a_forward_without_ctx_lacks_its_setup_context():
+    (found,) = check(WithoutSetup, (torch.ones(2), 2.0)).findings
+    assert found.code == "CG101"
+    assert "no setup_context, so apply passes ctx before the 2 arguments" in found.cause
+    assert "setup_context(ctx, inputs, output)" in found.fix
+
+
+def test_a_call_with_too_few_arguments_is_told_with_the_style():
+    (found,) = check(Scale, (torch.ones(2),)).findings
+    assert found.code == "CG101"
+    assert "1 required positional argument: 'scale'" in found.message

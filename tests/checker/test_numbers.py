@@ -109,6 +109,23 @@ class Product(torch.autograd.Function):
         return grad_output @ weight.T, x.T @ grad_output
 
 
+class Counted(torch.autograd.Function):
+    """The scale of a fixed point goes by the dtype of the product, which autocast changes."""
+
+    @staticmethod
+    def forward(ctx, x, weight):
+        out = x @ weight
+        ctx.bits = 8 * out.element_size()
+        ctx.save_for_backward(x, weight)
+        return out * (ctx.bits / 32)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, weight = ctx.saved_tensors
+        grad = grad_output.to(x.dtype)
+        return grad @ weight.T * (ctx.bits / 32), x.T @ grad * (ctx.bits / 32)
+
+
 def one():
     return (torch.rand(5, dtype=torch.float64) + 0.5,)
 
@@ -150,6 +167,17 @@ def test_backward_that_raises_is_found_and_its_script_raises(function, code, sev
     assert cause in finding.cause, finding.cause
     with pytest.raises(RuntimeError, match="dtype"):
         exec(finding.reproduction, {})
+
+
+def test_another_gradient_under_autocast_is_wrong():
+    (finding,) = check(Counted, two, select="CG806").findings
+    assert finding.severity == "hazard"
+    assert "another dtype or value than backward takes it for" in finding.cause
+    assert "custom_fwd" in finding.fix
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(finding.reproduction, {})
+    assert "without autocast" in printed.getvalue()
 
 
 @pytest.mark.parametrize(("function", "make"), [(Root, one), (Product, two)])

@@ -3,8 +3,10 @@
 import contextlib
 import io
 import random
+import time
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from customgrad.checker import check
 
@@ -130,6 +132,30 @@ def test_a_forward_that_counts_its_calls():
     assert '`STEPS["count"] += 1.0`' in made["CG904"].cause
     one, two = printed(made["CG904"]).split("tensor")[1:]
     assert one != two
+
+
+class Racing(torch.autograd.Function):
+    """Another thread may write to the class between two lines of forward."""
+
+    @staticmethod
+    def forward(ctx, x):
+        Racing.slope = 2 * x
+        time.sleep(0.001)
+        ctx.save_for_backward(Racing.slope)
+        return x**2
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad):
+        (slope,) = ctx.saved_tensors
+        return grad * slope
+
+
+def test_two_threads_that_share_the_class():
+    (finding,) = check(Racing, (X,), select="CG905").findings
+    assert finding.severity == "bug"
+    assert "shared by threads" in finding.cause
+    assert "CG902" not in found(Racing, X)  # one thread alone notices nothing
 
 
 def test_what_is_repeatable_is_quiet():

@@ -5,11 +5,13 @@ import json
 import os
 import pickle
 import re
+from email.message import Message
 
 import pytest
+import torch
 
 from customgrad import cli
-from customgrad.checker import CheckFailed, Finding, NotRun, Report, formats
+from customgrad.checker import CheckFailed, Finding, NotRun, Report, check, formats, links
 from customgrad.checker.rules import RULES
 
 LONG = (
@@ -201,6 +203,55 @@ def test_sarif_has_what_the_standard_asks_for():
     assert far["artifactLocation"]["uri"].endswith("/elsewhere/x%20y.py")
     assert "ruleIndex" not in run["results"][2]
     assert "locations" not in run["results"][2]
+
+
+@pytest.mark.parametrize(
+    ("given", "page"),
+    [
+        ([], ""),
+        (["Source, https://example.org/source"], ""),
+        (["Source, https://example.org/source", "Documentation, https://example.org/docs"], "https://example.org/docs/check/cg201/"),
+        (["documentation, https://example.org/docs/"], "https://example.org/docs/check/cg201/"),
+    ],
+)  # fmt: skip
+def test_a_finding_names_its_page_if_the_package_says_where_it_is(monkeypatch, given, page):
+    told = Message()
+    for url in given:
+        told["Project-URL"] = url
+    monkeypatch.setattr(links.metadata, "metadata", lambda _: told)
+    links.documentation.cache_clear()
+    try:
+        x = torch.ones(2, dtype=torch.float64)
+        (found,) = check(Thrice, (x,), select="CG201").findings
+        assert found.page == (page or "customgrad check --explain CG201")
+        (rule,) = [
+            r
+            for r in json.loads(formats.sarif([]))["runs"][0]["tool"]["driver"]["rules"]
+            if r["id"] == "CG201"
+        ]
+        assert rule.get("helpUri", "") == page
+    finally:
+        links.documentation.cache_clear()
+
+
+class Thrice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return 3 * grad_output
+
+
+def test_a_package_that_is_not_installed_names_no_page(monkeypatch):
+    def missing(_):
+        raise links.metadata.PackageNotFoundError
+
+    monkeypatch.setattr(links.metadata, "metadata", missing)
+    links.documentation.cache_clear()
+    assert links.page("CG201") == ""
+    links.documentation.cache_clear()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -119,7 +119,8 @@ def test_spoiled_gradients(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_words(name):
     task = problem(name)
-    assert task.hints[0].endswith("?") and len(task.hints) == 3
+    assert task.hints[0].endswith("?")
+    assert len(task.hints) == 3
     assert task.level in ("easy", "medium", "hard")
     assert task.needs.endswith(".md")
     assert Path("docs", task.needs).is_file(), task.needs

@@ -29,7 +29,7 @@ NUMBER = 3
 @BATCHED.finder
 def batched(exam: Exam) -> Iterator[Finding]:
     """Yield a gradient that differs from the loop's, or the refusal."""
-    exam.require(not exam.facts.get("data dependent"), "CG951 says more")
+    exam.require(not exam.known.get("data dependent"), "CG951 says more")
     batching.settled(exam)
     run = exam.run(exam.base)
     each = [exam.cotangents(run, n) for n in range(NUMBER)]

@@ -56,11 +56,17 @@ def forward_raises(exam: Exam) -> Iterator[Finding]:
         return
     static = _not_static(exam)
     error = exam.first
-    cause = (
-        f"{static} lacks @staticmethod, so ctx and the arguments shift by one"
-        if static
-        else f"raised by forward{exam.subject.quoted(error.line(*exam.subject.files))}"
-    )
+    cause = f"raised by forward{exam.subject.quoted(error.line(*exam.subject.files))}"
+    fix = "mend forward, or give inputs that it takes"
+    if static:
+        cause = f"{static} lacks @staticmethod, so ctx and the arguments shift by one"
+        fix = "write @staticmethod above it"
+    elif exam.subject.combined and "positional argument" in error.words:
+        cause = (
+            f"the class has no setup_context, so apply passes ctx before the {len(exam.base.values)} arguments; "
+            f"{exam.subject.place('forward')} takes other ones"
+        )
+        fix = "write setup_context(ctx, inputs, output), or take ctx first: forward(ctx, ...)"
     yield exam.finding(
         FORWARD,
         f"forward raised {error.words}",
@@ -68,9 +74,7 @@ def forward_raises(exam: Exam) -> Iterator[Finding]:
         got=error.words,
         expected="a tensor, or a tuple of tensors",
         cause=cause,
-        fix="write @staticmethod above it"
-        if static
-        else "mend forward, or give inputs that it takes",
+        fix=fix,
         method="forward",
         body="{call}",
     )

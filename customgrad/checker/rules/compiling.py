@@ -30,7 +30,7 @@ branches on values, a jvp) is refused; torch.compiler.disable keeps it out of th
 @COMPILE.finder
 def compile_wrong(exam: Exam) -> Iterator[Finding]:
     """Yield what torch.compile has wrong, or refuses."""
-    exam.require(not exam.facts.get("data dependent"), "CG951 says more")
+    exam.require(not exam.known.get("data dependent"), "CG951 says more")
     batching.settled(exam)
     with _private.fresh_compiler():
         target = exam.subject.target if not exam.subject.function else exam.subject.call

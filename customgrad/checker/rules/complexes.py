@@ -1,6 +1,8 @@
 """CG209: complex inputs that forward accepts get the right gradient, too."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
@@ -49,7 +51,7 @@ def wrong_for_complex(exam: Exam) -> Iterator[Finding]:
         exam.require(False, f"backward refuses complex inputs: {reason}")
     if outcome.value.wrong:
         line = exam.subject.find(r"return|\*", "backward")
-        yield told(
+        found = told(
             exam,
             COMPLEX,
             made,
@@ -58,3 +60,15 @@ def wrong_for_complex(exam: Exam) -> Iterator[Finding]:
             cause=f"backward multiplies by the derivative, not by its complex conjugate{line}",
             fix="use derivative.conj(), or refuse complex inputs in forward with a TypeError",
         )
+        yield replace(found, severity="bug") if _meant(exam) else found
+
+
+def _meant(exam: Exam) -> bool:
+    """Whether the author says that complex inputs are welcome; by accident many a forward takes them."""
+    return bool(
+        re.search(r"\b(real|complex)(-valued)? (and|or) (real|complex)\b", exam.subject.said, re.I)
+    ) or bool(
+        exam.subject.find(
+            r"\.conj\(|\.mH\b|is_complex\(\) else|view_as_complex", "backward", "forward"
+        )
+    )

@@ -21,15 +21,18 @@ LINEAR = Rule(
 A gradient is a linear function of the cotangent: twice the cotangent gives twice the gradient, and
 the gradient of a sum is the sum of the gradients. gradcheck asks with cotangents of 0 and 1 alone;
 a backward that squares or clamps grad_output, compares it with 1 or takes its first element passes
-there, and is wrong wherever the loss is not a plain sum.
+there, and is wrong wherever the loss is not a plain sum. A surrogate may clip or normalise its
+cotangent; there, only what grows with a power of it is reported.
 """,
-    surrogate=False,
 )
 
 
 @LINEAR.finder
 def nonlinear(exam: Exam) -> Iterator[Finding]:
     """Yield a backward that treats cotangents unequally."""
+    if exam.surrogate:
+        yield from _power(exam)
+        return
     for sample in exam.samples:
         run = exam.run(sample)
         for label, parts, weights in _trials(exam, run):
@@ -40,11 +43,11 @@ def nonlinear(exam: Exam) -> Iterator[Finding]:
                 )
                 for column in zip(*parts, strict=True)
             ]
-            outcome = sandbox.attempt(gradient, run, whole)
+            outcome = sandbox.attempt(gradient, exam.ready(sample, run), whole)
             if not outcome.ok:
                 continue
             got = outcome.value
-            pieces = [gradient(run, p) for p in parts]
+            pieces = [gradient(exam.ready(sample, run), p) for p in parts]
             expected = sum(
                 (w * g for w, g in zip(weights, pieces, strict=True)), torch.zeros_like(got)
             )
@@ -78,6 +81,39 @@ def nonlinear(exam: Exam) -> Iterator[Finding]:
                     ),
                 )
                 return
+
+
+def _power(exam: Exam) -> Iterator[Finding]:
+    """Yield a gradient that is a power of the cotangent, as where a loss scale is multiplied in twice."""
+    sample = exam.base
+    run = exam.run(sample)
+    u = exam.cotangents(run)
+    one, two, four = (gradient(exam.ready(sample, run), [c * k for c in u]) for k in (1, 2, 4))
+    if not bool(one.any()) or not bool(four.isfinite().all()):
+        return
+    for power in (2, 3):
+        if torch.allclose(two, 2**power * one, rtol=1e-3, atol=0) and torch.allclose(
+            four, 4**power * one, rtol=1e-3, atol=0
+        ):
+            at = int(one.abs().argmax())
+            yield exam.finding(
+                LINEAR,
+                f"the gradient grows with the power {power} of the cotangent: a loss scale would be squared",
+                did=f"{exam.subject.called}, then backward with a random cotangent, and with 2 and 4 times that",
+                got=f"{float(two[at]):.6g} for twice the cotangent",
+                expected=f"{2 * float(one[at]):.6g}, twice the gradient",
+                where=f"element {at} of the gradients",
+                cause=f"grad_output, the cotangent, is multiplied in {power} times, not linearly, in "
+                f"{exam.subject.place('backward')}",
+                fix="use grad_output once, as a factor",
+                sample=sample,
+                body=(
+                    OUTPUT + "for scale in (1.0, 2.0, 4.0):\n"
+                    "    u = torch.full_like(out, scale)\n"
+                    "    print(scale, torch.autograd.grad(out, {inputs}, u, retain_graph=True, allow_unused=True))"
+                ),
+            )
+            return
 
 
 def _trials(

@@ -45,7 +45,7 @@ def moved(sample: Sample, device: str) -> Sample:
 @META.finder
 def meta(exam: Exam) -> Iterator[Finding]:
     """Yield outputs whose shape or dtype is another on meta tensors."""
-    exam.require(not exam.facts.get("data dependent"), "CG951 says more")
+    exam.require(not exam.known.get("data dependent"), "CG951 says more")
     _private.load_compiler()
     real = exam.run(exam.base, grad=False).outputs
     there = moved(exam.base, "meta")

@@ -7,6 +7,7 @@ import torch
 
 from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam
+from customgrad.checker.layouts import steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
@@ -81,6 +82,7 @@ def gradient_dtype(exam: Exam) -> Iterator[Finding]:
 @DEFAULT.finder
 def default_dtype(exam: Exam) -> Iterator[Finding]:
     """Yield gradients that the default dtype changes, where it does not change the outputs."""
+    exam.require(steady(exam, exam.base), "two calls give different gradients")
     pattern = (
         r"torch\.(zeros|ones|empty|full|eye|tensor|rand|randn|linspace|arange)\(|torch\.Tensor\("
     )

@@ -18,11 +18,12 @@ HIDDEN = Rule(
     code="CG109",
     name="hidden-tensors",
     severity="hazard",
-    summary="Tensors inside a list, tuple or dict get no gradient, although they require one.",
+    summary="Tensors inside a list, tuple or dict get no gradient, or have none.",
     explanation="""\
 apply looks for tensors among its arguments alone, not inside containers. The output requires a
 gradient by way of the other arguments, so nothing is noticed, and the parameters in the container
-stay as they are. Pass the tensors one by one: apply(weights, *tensors).
+stay as they are. Pass the tensors one by one: apply(weights, *tensors). The same holds for what
+forward returns: a tensor in a list or tuple inside the tuple is detached. Return one flat tuple.
 """,
 )
 
@@ -50,6 +51,7 @@ def hidden(exam: Exam) -> Iterator[Finding]:
         if not isinstance(v, torch.Tensor) and any(floating(t) and t.requires_grad for t in flat(v))
     ]
     if not inside:
+        yield from _nested(exam)
         return
     exam.require(exam.repeatable, "forward gives other values when called again")
     run = exam.run(sample)
@@ -87,6 +89,40 @@ def hidden(exam: Exam) -> Iterator[Finding]:
             "print('got:', [t.grad for t in hidden], 'expected: gradients')".replace(
                 "{arg}", variables(exam, sample)[i]
             ),
+        )
+        return
+
+
+def _nested(exam: Exam) -> Iterator[Finding]:
+    """Yield tensors in a list or tuple among the outputs, which autograd does not see."""
+    run = exam.run(exam.base)
+    if not isinstance(run.result, tuple) or not run.live:
+        return
+    moved = exam.run(exam.base.changed(lambda t: t * 1.01 + 0.01, ""), grad=False)
+    for k, (value, other) in enumerate(zip(run.result, moved.result, strict=False)):
+        if not isinstance(value, list | tuple):
+            continue
+        lost = [
+            t
+            for t, u in zip(flat(value), flat(other), strict=False)
+            if floating(t) and not t.requires_grad and t.shape == u.shape and not torch.equal(t, u)
+        ]
+        if not lost:
+            continue
+        kind = type(value).__name__
+        yield exam.finding(
+            HIDDEN,
+            f"the tensors inside the {kind} that is output {k} depend on the inputs and have no gradient",
+            did=f"{exam.subject.called} on inputs that require gradients",
+            got=f"requires_grad is False on {len(lost)} tensors in output {k}",
+            expected="requires_grad is True",
+            where=f"output {k}",
+            cause=f"forward returns a nested {kind}{exam.subject.find('return', 'forward')}: apply tracks the "
+            "tensors of one flat tuple, not those inside another container",
+            fix="return one flat tuple, take as many cotangents in backward, and nest them after apply",
+            method="forward",
+            body="out = {call}\nprint([[t.requires_grad for t in o] if isinstance(o, (list, tuple)) else "
+            "o.requires_grad for o in out])",
         )
         return
 

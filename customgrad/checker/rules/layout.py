@@ -43,11 +43,11 @@ def cotangent_layout(exam: Exam) -> Iterator[Finding]:
         if not all(t.numel() for t in run.live):
             continue
         for words, seeds, plain, code in _cotangents(exam, run):
-            expected = sandbox.attempt(seeded, exam, run, plain)
+            expected = sandbox.attempt(seeded, exam, exam.ready(sample, run), plain)
             if not expected.ok:
                 run = exam.run(sample)
                 continue
-            got = sandbox.attempt(seeded, exam, run, seeds)
+            got = sandbox.attempt(seeded, exam, exam.ready(sample, run), seeds)
             worst = different(exam, got.value, expected.value) if got.ok else None
             if got.ok and worst is None:
                 continue

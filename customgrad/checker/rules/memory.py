@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import again, graph, sandbox
+from customgrad.checker import again, graph, holders, sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.graph import Kept
 from customgrad.checker.report import Finding
@@ -173,10 +173,48 @@ def _bare(k: Kept) -> str:
     return k.of or ("output" if k.role == "output" else k.name.removeprefix("ctx."))
 
 
+def _stuck(exam: Exam) -> Iterator[Finding]:
+    """Yield a graph that not even the garbage collector frees, if nothing outside the call holds it."""
+    held = holders.counts(exam)
+    refs = []
+    for _ in range(3):
+        run = exam.run(exam.base)
+        refs.append([weakref.ref(n) for n in graph.nodes(run)])
+        first = graph.nodes(run)[:1]
+        kept = graph.kept(exam, run, first[0])[0] if first else []
+        outputs = {id(t) for t in run.outputs}
+        views = [
+            k.name for k in kept if k.role in ("output", "detached") and id(k.tensor) not in outputs
+        ]
+        del run, first, kept
+    gc.collect()
+    if not all(any(r() is not None for r in row) for row in refs) or holders.counts(exam) != held:
+        return
+    name = views[0] if views else "a saved tensor"
+    place = exam.subject.find("save_for_backward", "setup_context", "forward")
+    yield exam.finding(
+        CYCLE,
+        "a reference cycle that not even the garbage collector frees: every call without a backward leaks",
+        did=f"{exam.subject.called} three times, then del of all outputs, and gc.collect()",
+        got="the node of each graph is still alive",
+        expected="the nodes are freed with their outputs",
+        where=name,
+        cause=f"{name} is a view of an output, and saved{place}: it holds the output, which holds the graph, which "
+        "holds what is saved; no Python object is part of that cycle, so it is never collected"
+        if views
+        else f"what is saved{place} holds the graph itself, through an output: a cycle that is never collected",
+        fix="save the output itself, and make the view of it in backward",
+        method="forward",
+        body=CYCLE_SCRIPT.replace("del out\n", "del out\ngc.collect()\n"),
+    )
+
+
 @CYCLE.finder
 def cycle(exam: Exam) -> Iterator[Finding]:
     """Yield a node that outlives its outputs until the garbage collector runs."""
     before, after = _alive(exam)
+    if before and after:
+        yield from _stuck(exam)
     if not before or after:
         return
     place = exam.subject.find(r"\bctx\.\w+\s*=", "setup_context", "forward")

@@ -1,6 +1,7 @@
 """CG501, CG502 and CG507: what forward and backward change that is not theirs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from customgrad.checker.exam import Exam, Run
 from customgrad.checker.layouts import ALL_OUTPUTS, different, seeded, steady
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
-from customgrad.checker.samples import flat
+from customgrad.checker.samples import Sample, flat, floating
 
 COTANGENT = Rule(
     code="CG501",
@@ -99,12 +100,34 @@ def _argument(exam: Exam, k: int, count: int) -> str:
     return "grad_output" if count == 1 else f"cotangent {k}"
 
 
+def _read(exam: Exam, sample: Sample, run: Run) -> list[int]:
+    """Return the integer arguments that forward changed, and whose values the output depends on.
+
+    A counter or running statistics are written only; labels or indices are read.
+    """
+    found = []
+    for i, value in enumerate(sample.values):
+        arg = run.args[i]
+        if not isinstance(value, torch.Tensor) or floating(value) or value.numel() < 2:
+            continue
+        if torch.equal(arg, value) or any(out is arg for out in run.outputs):
+            continue
+        values = list(sample.values)
+        values[i] = value.flip(tuple(range(value.dim())))
+        other = sandbox.attempt(exam.run, replace(sample, values=tuple(values)), grad=False)
+        if other.ok and any(
+            not torch.equal(a, b) for a, b in zip(other.value.outputs, run.outputs, strict=False)
+        ):
+            found.append(i)
+    return found
+
+
 @INPUT.finder
 def input_changed(exam: Exam) -> Iterator[Finding]:
     """Yield a forward after which an input has other values, although it was not marked as dirty."""
     for sample in exam.samples:
         run = exam.run(sample)
-        for i in sample.wanted:
+        for i in (*sample.wanted, *_read(exam, sample, run)):
             arg = run.args[i]
             if any(out is arg for out in run.outputs):
                 continue  # mark_dirty gives the input itself back

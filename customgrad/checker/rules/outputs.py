@@ -87,6 +87,7 @@ def alone(exam: Exam) -> Iterator[Finding]:
 @DEAD.finder
 def dead(exam: Exam) -> Iterator[Finding]:
     """Yield a floating output whose gradient is zero at every point that was tried."""
+    exam.require(not exam.surrogate, "the gradient is a surrogate")
     exam.require(steady(exam, exam.base), "two calls give different gradients")
     run = exam.run(exam.base)
     outputs = run.outputs
@@ -98,8 +99,6 @@ def dead(exam: Exam) -> Iterator[Finding]:
         if outputs[k].numel() == 0 or not all(_zero(exam, s, place) for s in points):
             continue
         moves = exam.repeatable and any(_moves(exam, s, k) for s in points)
-        if moves and exam.surrogate:
-            continue
         yield exam.finding(
             DEAD,
             f"output {k} requires a gradient, which is always zero"

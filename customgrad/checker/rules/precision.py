@@ -1,12 +1,13 @@
 """CG802: gradients in float32 and half precision beside those in float64, at the same inputs."""
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
 
-from customgrad.checker import sandbox
+from customgrad.checker import numeric, sandbox
 from customgrad.checker.exam import Exam
 from customgrad.checker.extremes import trusted
 from customgrad.checker.lowprecision import judge, variants
@@ -42,7 +43,14 @@ def low_precision(exam: Exam) -> Iterator[Finding]:
     groups = [exam.base.wanted]
     if len(exam.base.wanted) > 1:
         groups += [(i,) for i in exam.base.wanted[:3]]
+    half = any(t.dtype.itemsize == 2 for s in exam.given for t in s.tensors)
+    half = half or bool(exam.subject.find(CASTS, "forward", "setup_context", "backward"))
+    half = half or bool(
+        re.search(r"half[- ]precision|float16|fp16|bf16|mixed precision", exam.subject.said, re.I)
+    )
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        if dtype.itemsize == 2 and not half:
+            continue  # nothing says that it is meant for half precision
         if not exam.accepts(exam.base.to(dtype)):
             continue
         plain = str(dtype).removeprefix("torch.")
@@ -61,6 +69,64 @@ def low_precision(exam: Exam) -> Iterator[Finding]:
                 if outcome.ok and outcome.value is not None:
                     yield _told(exam, sample, plain, *outcome.value)
                     return
+    yield from _summed(exam)
+
+
+def _summed(exam: Exam) -> Iterator[Finding]:
+    """Yield a gradient of half precision inputs as given that is far from the one in float64.
+
+    Sums of many terms of one sign stop growing in half precision, torch's own as well.
+    """
+    for sample in exam.given:
+        dtypes = {t.dtype for t in sample.tensors if t.dtype.itemsize == 2}
+        if not dtypes:
+            continue
+        run, wide = exam.run(sample), exam.run(sample.to(torch.float64))
+        if any(t.dtype not in dtypes for t in run.live) or len(run.live) != len(wide.live):
+            continue
+        grads = numeric.filled(run.gradients(), run.leaves)
+        rights = numeric.filled(wide.gradients(), wide.leaves)
+        for k, (got, right) in enumerate(zip(grads, rights, strict=True)):
+            size = float(right.abs().max()) if right.numel() else 0.0
+            if got.dtype not in dtypes or not 0 < size < torch.finfo(got.dtype).max / 4:
+                continue
+            off = (got.double() - right).abs().nan_to_num(math.inf)
+            if float(off.max()) < 0.2 * size:
+                continue
+            rounded = exam.run(sample.to(torch.float64).changed(lambda t: t * (1 + 2**-8), ""))
+            near = numeric.filled(rounded.gradients(), rounded.leaves)[k]
+            if float((near - right).abs().max()) > 0.02 * size:
+                continue
+            plain = str(got.dtype).removeprefix("torch.")
+            at, name = int(off.argmax()), exam.named(k, sample)
+            line = exam.subject.find(
+                r"index_(add|put)|scatter|put_|\.sum\(| @ |matmul|\+=|cumsum|mean\(", "backward"
+            )
+            yield exam.finding(
+                LOW,
+                f"in {plain}, with a cotangent of ones, the gradient of {name} is off by "
+                f"{100 * float(off.max()) / size:.2g} %",
+                did=f"{exam.subject.called} in {plain} and in float64, then backward with ones",
+                got=f"{float(got.reshape(-1)[at]):.6g}",
+                expected=f"{float(right.reshape(-1)[at]):.6g}",
+                where=f"element {at} of the gradient of {name}",
+                cause=f"many terms are accumulated in {plain}{line}: from 256 (bfloat16) or 2048 (float16) on, adding "
+                "1 changes nothing, so the sum saturates",
+                fix="accumulate in float32 (cast the terms with .float() before adding) and cast the result back",
+                sample=sample,
+                body=OUTPUT
+                + "print('got:', torch.autograd.grad(out, {inputs}, torch.ones_like(out), allow_unused=True))\n"
+                "wide = [x.detach().double().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) "
+                "and x.is_floating_point() else x for x in [{args}]]\n"
+                "out = {name}(*wide)\nout = out[0] if isinstance(out, tuple) else out\n"
+                "wanted = [x for x in wide if isinstance(x, torch.Tensor) and x.requires_grad]\n"
+                "print('in float64:', torch.autograd.grad(out, wanted, torch.ones_like(out), allow_unused=True))",
+            )
+            return
+
+
+CASTS = r"\.(double|float|half|bfloat16)\(\)|float16|float32|float64|custom_fwd|autocast"
+"""Casts by which a Function says that its precision was thought of."""
 
 
 def _told(

@@ -53,6 +53,7 @@ def _twice(exam: Exam, run: Run, seeds: list[torch.Tensor]) -> list[torch.Tensor
 @AGAIN.finder
 def again(exam: Exam) -> Iterator[Finding]:
     """Yield a backward that is not the same a second time."""
+    exam.require(not holders.generators(exam), "a random generator goes on from call to call")
     run = exam.run(exam.base)
     u, v = exam.cotangents(run, 0), exam.cotangents(run, 1)
     twos = [torch.full_like(t, 2.0) for t in run.live]
@@ -142,6 +143,7 @@ def _overwritten(
 @MIXED.finder
 def mixed(exam: Exam) -> Iterator[Finding]:
     """Yield a gradient that another call, made before backward, changes."""
+    exam.require(not holders.generators(exam), "a random generator goes on from call to call")
     for other in others(exam):
         samples = (exam.base, other)
         runs = [exam.run(s) for s in samples[:1]]

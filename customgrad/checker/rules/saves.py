@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
-from customgrad.checker import graph, sandbox
+from customgrad.checker import graph, holders, sandbox
 from customgrad.checker.exam import Exam, wanted_tensors
+from customgrad.checker.options import options
 from customgrad.checker.report import Finding
 from customgrad.checker.rule import Rule
 from customgrad.checker.samples import Sample
@@ -66,15 +67,36 @@ def _gradients(
     with torch.autograd.graph.saved_tensors_hooks(packed.pack, packed.unpack):
         run = exam.run(sample, wanted=wanted)
     seeds = exam.cotangents(run, 0)
+    others = holders.leaves(exam)  # a backward of checkpoint's kind fills their .grad itself
 
     def gradients() -> list[torch.Tensor | None]:
         sandbox.seed(exam.seed + 1)
+        for t in others:
+            t.grad = None
         given = run.gradients([s.clone() for s in seeds])
-        # Backward may have another branch for a gradient that is differentiated itself.
-        given += run.gradients([s.clone() for s in seeds], create_graph=True)
+        # Backward may have another branch for a gradient that is differentiated itself, and its own
+        # derivative may need what its values do not.
+        twice = run.gradients([s.clone().requires_grad_() for s in seeds], create_graph=True)
+        given += twice
+        given += _second(twice, run.leaves)
+        given += [t.grad for t in others]
         return [None if g is None else g.detach().clone() for g in given]
 
     return packed, gradients
+
+
+def _second(
+    gradients: Sequence[torch.Tensor | None], leaves: Sequence[torch.Tensor]
+) -> list[torch.Tensor | None]:
+    """Return the derivatives of gradients by the leaves; None where there are none, or one raises."""
+    with_graph = [g for g in gradients if g is not None and g.requires_grad]
+    if not with_graph:
+        return [None] * len(leaves)
+    weights = [torch.full_like(g, 0.75) for g in with_graph]
+    outcome = sandbox.attempt(
+        torch.autograd.grad, with_graph, leaves, weights, retain_graph=True, allow_unused=True
+    )
+    return list(outcome.value) if outcome.ok else [None] * len(leaves)
 
 
 def _same(a: Sequence[torch.Tensor | None], b: Sequence[torch.Tensor | None]) -> bool:
@@ -85,11 +107,21 @@ def _same(a: Sequence[torch.Tensor | None], b: Sequence[torch.Tensor | None]) ->
     )
 
 
+def _number(variant: Sample, base: Sample) -> bool:
+    """Whether a variant has another number, not another flag or word."""
+    return any(
+        a is not b and type(a) in (int, float)
+        for a, b in zip(variant.values, base.values, strict=True)
+    )
+
+
 def _unused(exam: Exam) -> set[int] | None:
     """Return the numbers of the saved tensors that no gradient depends on; None if it cannot be said."""
     places = wanted_tensors(exam.base.values)[:5]
     subsets = [s for n in range(1, len(places) + 1) for s in itertools.combinations(places, n)]
     variants = [exam.base, exam.base.changed(lambda t: t * -1.5 + 0.2, "")]
+    # What this call does not use, another may: in evaluation, with another reduction.
+    variants += [v for v in options(exam.base, exam.subject) if not _number(v, exam.base)][:4]
     unused: set[int] | None = None
     for sample, wanted in itertools.product([v for v in variants if exam.accepts(v)], subsets):
         outcome = sandbox.attempt(_gradients, exam, sample, wanted)

@@ -112,9 +112,18 @@ def _cause(exam: Exam) -> tuple[str, str]:
     )
 
 
+def _asked(exam: Exam) -> None:
+    """Raise unless a second derivative is meant: a surrogate's own, of masks that were saved, is not."""
+    exam.require(
+        not exam.surrogate or bool(graph.line_of(exam, CUTS, "backward")),
+        "the gradient is a surrogate",
+    )
+
+
 @DROPPED.finder
 def dropped(exam: Exam) -> Iterator[Finding]:
     """Yield a gradient that varies with the inputs and has no graph."""
+    _asked(exam)
     if graph.once(exam, exam.run(exam.base)):
         return
     for sample in exam.samples:
@@ -141,6 +150,7 @@ def dropped(exam: Exam) -> Iterator[Finding]:
 @WRONG.finder
 def wrong(exam: Exam) -> Iterator[Finding]:
     """Yield a second derivative that is not the derivative of the gradient."""
+    _asked(exam)
     if graph.once(exam, exam.run(exam.base)):
         return
     for sample in exam.samples:

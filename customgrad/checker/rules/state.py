@@ -30,10 +30,11 @@ STATE = Rule(
     code="CG904",
     name="forward-not-repeatable",
     severity="hazard",
-    summary="forward gives other values on the same inputs and seeds: it depends on earlier calls.",
+    summary="forward depends on earlier calls, or makes later ones depend on it.",
     explanation="""\
 Equal inputs and equal seeds give equal outputs, unless forward keeps something from call to call.
-Checkpointing, which runs forward twice, then gives another gradient.
+Checkpointing, which runs forward twice, then gives another gradient. And a forward that seeds the
+global random generator makes everybody's random numbers after it the same in every step.
 """,
     after=("CG403",),
 )
@@ -113,16 +114,37 @@ def draws(exam: Exam) -> Iterator[Finding]:
     )
 
 
-def _generators(exam: Exam) -> bool:
-    """Whether a generator object is passed or held: its numbers go on from call to call."""
-    values = [*exam.base.values, *(value for _, value in holders.places(exam))]
-    kinds = ("Generator", "RandomState", "Random")
-    return any(type(v).__name__ in kinds for v in values)
+def _reseeds(exam: Exam) -> list[str]:
+    """Name the generators that are in one state after forward, whatever state they were in before."""
+    after = []
+    for number in (1, 2):
+        sandbox.seed(exam.seed + number)
+        args, _ = exam.base.fresh(())
+        sandbox.attempt(exam.subject.call, *args)
+        after.append(_states())
+    return [name for name, value in after[0].items() if after[1][name] == value]
 
 
 @STATE.finder
 def state(exam: Exam) -> Iterator[Finding]:
-    """Yield a forward that depends on earlier calls."""
+    """Yield a forward that depends on earlier calls, or sets random numbers back for everybody."""
+    if names := _reseeds(exam):
+        line = exam.subject.find(
+            r"seed\(|set_rng_state|setstate|set_state", "forward", "setup_context"
+        )
+        yield exam.finding(
+            STATE,
+            f"forward sets {' and '.join(names)} to a fixed state: all random numbers after it are the same in every "
+            "step",
+            did=f"{exam.subject.called} after two different seeds",
+            got="the same state of the global generator",
+            expected="different states, or the state from before the call",
+            cause=f"forward seeds the global random generator{line}, which belongs to the caller",
+            fix="draw from a torch.Generator of your own, or inside torch.random.fork_rng()",
+            method="forward",
+            body="for seed in (1, 2):\n    torch.manual_seed(seed)\n    {call}\n    print(torch.rand(2))",
+        )
+        return
     other = next(iter(others(exam)), None)
 
     def values() -> list[torch.Tensor]:
@@ -135,7 +157,7 @@ def state(exam: Exam) -> Iterator[Finding]:
     later = next(
         (o for o in (two, three) if differ(exam, numeric.real(o), numeric.real(one))), None
     )
-    if later is None or _generators(exam):
+    if later is None or holders.generators(exam):
         return
     got, expected, where = text(numeric.real(later), numeric.real(one))
     held = [n for n, c in holders.counts(exam).items() if c]
@@ -160,6 +182,7 @@ def state(exam: Exam) -> Iterator[Finding]:
 @THREADS.finder
 def threads(exam: Exam) -> Iterator[Finding]:
     """Yield gradients that differ when two threads work at once."""
+    exam.require(not holders.generators(exam), "a random generator goes on from call to call")
     sandbox.seed(exam.seed)
     fresh = _states()
     exam.subject.call(*exam.base.fresh(())[0])

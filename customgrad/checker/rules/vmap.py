@@ -149,7 +149,7 @@ def _refused(exam: Exam, sample: Sample, outcome: sandbox.Outcome, words: str) -
         re.search(r"data-dependent|\.item\(\)|control flow|Boolean value|numpy|NumPy", text)
     )
     if branch and not own_rule(exam):
-        exam.facts["data dependent"] = True
+        exam.known["data dependent"] = True
     if own_rule(exam):
         cause = f"its vmap staticmethod does not work for in_dims={dims}: {outcome.words}{place}"
         fix = "let vmap take every mix of in_dims (None: no batch; 0 is a dimension), and backward work under vmap"

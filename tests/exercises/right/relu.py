@@ -28,7 +28,7 @@ class CustomReLU(Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        mask, = ctx.saved_tensors
+        (mask,) = ctx.saved_tensors
         return grad_output * mask
 
 
