@@ -281,6 +281,8 @@ def _relations(
     if bool((got == 0).all()) and bool((right != 0).any()):
         yield f"{what} is zero everywhere", f"does {method} return what it computed?"
     for label, other in others.items():
+        if ", " in label:  # the same gradient at another time
+            continue
         if isinstance(other, torch.Tensor) and other.shape == got.shape and equal(other):
             yield (
                 f"{what} is what {label} should be: they are swapped",
@@ -289,6 +291,17 @@ def _relations(
     for label, other in given.items():
         if isinstance(other, torch.Tensor) and label != "grad_output" and equal(other):
             yield f"{what} is {label} itself", f"look at what {method} returns"
+    for label, other in given.items():
+        if not isinstance(other, torch.Tensor) or not bool((other != 0).any()) or got.numel() < 3:
+            continue
+        with contextlib.suppress(RuntimeError):
+            wide = other.detach().expand_as(got).to(got.dtype)
+            for words, part in (("too large", wide), ("too small", -wide)):
+                if not same(got, right, NEAR) and same(got - right, part, NEAR):
+                    yield (
+                        f"{what} is {words} by {label}",
+                        f"look at how {label} is used in {method}",
+                    )
     yield from _factor(got, right, what, method, given)
     if got.dim() == 2 and got.shape[0] == got.shape[1] and equal(right.T):
         yield f"{what} is the transpose of the right one", "transpose it, or swap the factors"
@@ -391,7 +404,7 @@ def _formula(
         if g.shape != got.shape or not bool((g != 0).all()):
             return
         mine, theirs, times = _named(got / g, x), _named(right / g, x), " times grad_output"
-    if mine:
+    if mine and mine != theirs:
         due = f", and {theirs}{times} is right" if theirs else ""
         yield f"{what} is {mine}{times}{due}", "compare the formula with the one of the statement"
 
@@ -403,7 +416,7 @@ def _near(got: Any, right: Any, what: str, method: str) -> Iterator[Fact]:
     if off and all(a == b for a, b in pairs if not b) and max(off) < 5e-3:
         yield (
             f"{what} is nearly right, but off by up to {100 * max(off):.2g} %: more than rounding",
-            f"is something approximated in {method}, such as a finite difference or a constant?",
+            f"is something approximated in {method}, by a finite difference, a rounded constant, or float32?",
         )
 
 
@@ -460,7 +473,7 @@ def _factor(
 def _places(got: Any, right: Any, what: str, given: Mapping[str, Any], name: str) -> Iterator[Fact]:
     x = given.get(name)
     if not isinstance(x, torch.Tensor) or x.shape != got.shape or x.is_complex():
-        x = given.get("x")
+        name, x = "x", given.get("x")
     if not isinstance(x, torch.Tensor) or x.shape != got.shape or x.is_complex():
         return
     right_at = [same(a, b, NEAR) for a, b in zip(flat(got), flat(right), strict=True)]
@@ -475,7 +488,8 @@ def _places(got: Any, right: Any, what: str, given: Mapping[str, Any], name: str
     for words, inside in sets.items():
         wrong = [not ok for ok in right_at]
         members = [inside(v) for v in values]
-        if any(members) and not all(members) and wrong == members:
+        enough = words == "at 0" or len(members) > 2
+        if enough and any(members) and not all(members) and wrong == members:
             name_words = words if name == "x" else words.replace("x ", f"{name} ")
             yield (
                 f"{what} is wrong {name_words}, and right everywhere else",

@@ -71,20 +71,22 @@ class Result:
         """The error in one line."""
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
-    def like(self, other: "Result") -> bool:
+    def like(self, other: "Result", near: float = 1e-5) -> bool:
         """Whether two answers showed the same."""
         if self.seen is None or other.seen is None:
             digits = re.compile(r"0x[0-9a-f]+|\d+|'\w*Backward'")
             mine, theirs = (digits.sub("", r.error) for r in (self, other))
             return self.seen is other.seen is None and mine == theirs and self.where == other.where
         mine_, theirs_ = self.seen.values, other.seen.values
-        return list(mine_) == list(theirs_) and all(_alike(mine_[k], theirs_[k]) for k in mine_)
+        return list(mine_) == list(theirs_) and all(
+            _alike(mine_[k], theirs_[k], near) for k in mine_
+        )
 
 
-def _alike(a: Any, b: Any) -> bool:
+def _alike(a: Any, b: Any, near: float) -> bool:
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) and a.dtype != b.dtype:
         return False
-    return same(a, b, 1e-5)
+    return same(a, b, near)
 
 
 @cache
@@ -264,7 +266,7 @@ class _Grading:
                 f"while its result was compared with known mistakes, after the check “{check.name}”"
             )
             known = self.known(mutant, check)
-            if known is None or not known.like(result):
+            if known is None or not known.like(result, min(1e-5, check.tolerance)):
                 continue
             # Alike is meant loosely, for other roundings: a mutant that is right here is no match.
             if self.first_failing(mutant) is check:

@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
-__all__ = ["Guard", "called", "named"]
+__all__ = ["Guard", "called", "named", "products"]
 
 
 class Guard:
@@ -105,3 +106,22 @@ def _words(node: ast.expr, aliases: Mapping[str, str]) -> str:
     if isinstance(node, ast.Attribute):
         return f"{_words(node.value, aliases)}.{node.attr}"
     return aliases.get(node.id, node.id) if isinstance(node, ast.Name) else "tensor"
+
+
+class _Products(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__
+        if name in ("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot"):
+            self.names.append(name)
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def products() -> Iterator[list[str]]:
+    """Yield a list that grows by a name with each matrix product that torch computes meanwhile."""
+    with _Products() as record:
+        yield record.names

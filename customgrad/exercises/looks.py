@@ -67,7 +67,8 @@ def function(name: str, methods: tuple[str, ...] = ("forward", "backward")) -> C
             return Seen(name, {"kind": what})
         values = {"kind": "a torch.autograd.Function"}
         chain = learned.__mro__[: learned.__mro__.index(torch.autograd.Function)]
-        own = [m for m in (*methods, "setup_context") if any(m in vars(c) for c in chain)]
+        names = dict.fromkeys((*methods, "setup_context"))
+        own = [m for m in names if any(m in vars(c) for c in chain)]
         static = [m for m in own if isinstance(inspect.getattr_static(learned, m), staticmethod)]
         missing = [m for m in methods if m not in own]
         plain = [m for m in own if m not in static]
@@ -444,7 +445,11 @@ def batch(
     return Check(words, see, why=why)
 
 
-def returns(name: str, **given: Any) -> Check:
+def returns(
+    name: str,
+    words: str = "each gradient has the shape and the dtype of its input",
+    **given: Any,
+) -> Check:
     """See what backward itself returns: autograd sums and casts it before anybody sees it."""
 
     def kind(value: Any) -> str:
@@ -471,7 +476,7 @@ def returns(name: str, **given: Any) -> Check:
         }
         return Seen(_called(name, given, "backward(grad_output)"), values, given)
 
-    return Check("each gradient has the shape and the dtype of its input", see, expected)
+    return Check(words, see, expected)
 
 
 def third(words: str, name: str, *, tolerance: float = 1e-6, why: str = "", x: Any) -> Check:

@@ -433,6 +433,12 @@ WORDS = {
         [("2 * x", "((x + 1e-3) ** 2 - x**2) / 1e-3")],
         "nearly right, but off by up to",
     ),
+    "too large": (value("values", "Square", x=X), [(VALUE, "return x * x + x")], "too large by x"),
+    "squeezed": (
+        gradient("the gradient", "Square", x=X[:1], g=X[:1]),
+        [(VALUE, "return (x * x).squeeze()")],
+        "forward returns another shape",
+    ),
     "a place": (SLOPE, [("2 * x", "2.5 * x.clamp(max=0) + 2 * x.clamp(min=0)")], "wrong where x is negative"),
 }
 
