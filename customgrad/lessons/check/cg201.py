@@ -21,7 +21,7 @@ def example():
     # --8<-- [end:wrong]
 
     def gradient(sigmoid):
-        x = torch.tensor([0.0, 1.0], requires_grad=True)
+        x = torch.tensor([0.5, 2.0], requires_grad=True)
         sigmoid(x).sum().backward()
         return x.grad
 
@@ -50,7 +50,7 @@ def fixed():
     # --8<-- [end:right]
 
     def gradient(sigmoid):
-        x = torch.tensor([0.0, 1.0], requires_grad=True)
+        x = torch.tensor([0.5, 2.0], requires_grad=True)
         sigmoid(x).sum().backward()
         return x.grad
 
