@@ -84,7 +84,10 @@ class Subject:
         """Return a method of the Function as its author wrote it, decorators taken away."""
         if self.function is None:
             return None
-        found = inspect.unwrap(getattr(self.function, name, None) or (lambda: None))
+        given = getattr(self.function, name, None)
+        if given is None or given is getattr(torch.autograd.Function, name, None):
+            return None  # torch's own
+        found = inspect.unwrap(given)
         return found if hasattr(found, "__code__") else None
 
     @property

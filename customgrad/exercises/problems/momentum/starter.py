@@ -5,7 +5,14 @@ import torch
 
 
 @torch.no_grad()
-def momentum_step(params, buffers, lr, momentum, dampening=0, nesterov=False):
+def momentum_step(
+    params,
+    buffers,
+    lr,
+    momentum,
+    dampening=0,
+    nesterov=False,
+):
     raise NotImplementedError("your step goes here")
 
 
