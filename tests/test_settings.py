@@ -57,6 +57,7 @@ SETTINGS = {
         "line-length": 100,
         "extend-exclude": ["site", ".cache", "*.md", "customgrad/exercises/problems/*/starter.py"],
         "force-exclude": True,
+        "format": {"exclude": ["customgrad/exercises/problems/*/solution.py"]},
         "lint": {
             "select": ["E", "W", "F", "I", "B", "C4", "UP", "D", "RUF", "SIM", "PT"],
             "ignore": ["D105", "D107", "D203", "D213", "D413", "RUF001", "RUF002", "RUF003"],

@@ -21,13 +21,18 @@ import torch
 from customgrad.exercises import facts
 from customgrad.exercises.checking import Check, Difference, Seen, compare, same, shown
 from customgrad.exercises.guard import Guard, called, named
-from customgrad.exercises.problem import Problem, problem
+from customgrad.exercises.problem import Mutant, Problem, problem
 
 __all__ = ["Verdict", "grade"]
 
 WIDTH = 88
 LINES = 12
 SEED = 0
+
+
+# What mutants and references show is always the same.
+_SEEN: dict[tuple[str, Check], "Result | None"] = {}
+_EXPECTED: dict[Check, Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -174,8 +179,10 @@ class _Grading:
     def expected(self, check: Check) -> Mapping[str, Any]:
         if check.expected is not None:
             return check.expected
-        torch.manual_seed(SEED)
-        return check.see(self.reference).values
+        if check not in _EXPECTED:
+            torch.manual_seed(SEED)
+            _EXPECTED[check] = check.see(self.reference).values
+        return _EXPECTED[check]
 
     def run(self, check: Check, answer: Any) -> tuple[Result, set[str]]:
         torch.manual_seed(SEED)
@@ -256,27 +263,42 @@ class _Grading:
             self.at(
                 f"while its result was compared with known mistakes, after the check “{check.name}”"
             )
-            wrong = module_of(self.task.name, mutant.name, mutant.source)
-            if wrong is None or not self.run(check, wrong)[0].like(result):
+            known = self.known(mutant, check)
+            if known is None or not known.like(result):
                 continue
             # Alike is meant loosely, for other roundings: a mutant that is right here is no match.
-            if self.first_failing(wrong) is check:
-                like.append((mutant, wrong))
+            if self.first_failing(mutant) is check:
+                like.append(mutant)
         if len(like) < 2:
-            return like[0][0] if like else None
+            return like[0] if like else None
         others = [(c, self.run(c, answer)[0]) for c in self.judged if c is not check]
         scores = [
-            (sum(self.run(c, wrong)[0].like(seen) for c, seen in others), self.at_line(mutant.line))
-            for mutant, wrong in like
+            (
+                sum(
+                    (known := self.known(mutant, c)) is not None and known.like(r)
+                    for c, r in others
+                ),
+                self.at_line(mutant.line),
+            )
+            for mutant in like
         ]
-        return like[max(range(len(like)), key=lambda k: (scores[k], -k))][0]
+        return like[max(range(len(like)), key=lambda k: (scores[k], -k))]
 
-    def first_failing(self, wrong: Any) -> Check | None:
+    def first_failing(self, mutant: Mutant) -> Check | None:
         """Return the check at which a mutant stops: what it does wrong there is what is told of it."""
         for check in self.judged:
-            if self.differs(check, self.run(check, wrong)[0], self.expected(check)) is not None:
+            known = self.known(mutant, check)
+            if known and self.differs(check, known, self.expected(check)) is not None:
                 return check
         return None
+
+    def known(self, mutant: Mutant, check: Check) -> Result | None:
+        """Return what a mutant shows in a check."""
+        key = (mutant.name, check)
+        if key not in _SEEN:
+            wrong = module_of(self.task.name, mutant.name, mutant.source)
+            _SEEN[key] = None if wrong is None else self.run(check, wrong)[0]
+        return _SEEN[key]
 
     def at_line(self, pattern: str) -> int:
         """Return the number of the only line that a pattern matches, or 0."""

@@ -299,8 +299,14 @@ def only(which: str, at_most: int = 1) -> Callable[[dict[str, Any]], str]:
         if which == "any" or not big:
             return "" if big or which == "any" else f"no tensor of {large} elements"
         ends = facts["inputs"].values() if which == "input" else facts["outputs"]
-        if not all(any(_shares(t, e) for e in ends) for t in big):
-            return f"a tensor that is not the {which}"
+        wrong = [t for t in big if not any(_shares(t, e) for e in ends)]
+        if wrong:
+            other = "output" if which == "input" else "input"
+            ends = facts["inputs"].values() if other == "input" else facts["outputs"]
+            is_other = any(_shares(wrong[0], e) for e in ends)
+            return (
+                f"the {other}, not the {which}" if is_other else f"a tensor that is not the {which}"
+            )
         return ""
 
     return allowed

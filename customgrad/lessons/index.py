@@ -3,7 +3,8 @@
 
 def skip():
     # --8<-- [start:skip]
-    import customgrad, torch
+    import torch
+    import customgrad
     from torch.autograd import grad, gradcheck
 
     class ReLU(torch.autograd.Function):

@@ -75,7 +75,7 @@ class Permuted(torch.autograd.Function):
 
 
 class Quotient(torch.autograd.Function):
-    """The square of what is above 255 overflows in float16, where nobody said it would be used."""
+    """The square of what is above 255 overflows in narrow formats, which nobody speaks of."""
 
     @staticmethod
     def forward(ctx, a, b):

@@ -341,6 +341,11 @@ WORDS = {
         [(SAVE, "ctx.save_for_backward(2 * x)")],
         "not the input, but another tensor",
     ),
+    "the other": (
+        keeps("kept well", "Square", only("output"), x=X),
+        [],
+        "the input is kept for backward, and the statement asks for the output",
+    ),
     "a list": (SLOPE, [(VALUE, "return 3.0")], "returns no tensor, but: float"),
     "dtype": (
         dtypes("Square", x=X),
@@ -428,7 +433,7 @@ WORDS = {
         [("2 * x", "((x + 1e-3) ** 2 - x**2) / 1e-3")],
         "nearly right, but off by up to",
     ),
-    "a place": (SLOPE, [("2 * x", "2 * x.clamp(min=0)")], "wrong where x is negative"),
+    "a place": (SLOPE, [("2 * x", "2.5 * x.clamp(max=0) + 2 * x.clamp(min=0)")], "wrong where x is negative"),
 }
 
 

@@ -46,7 +46,7 @@ def low_precision(exam: Exam) -> Iterator[Finding]:
     half = any(t.dtype.itemsize == 2 for s in exam.given for t in s.tensors)
     half = half or bool(exam.subject.find(CASTS, "forward", "setup_context", "backward"))
     half = half or bool(
-        re.search(r"\bhalf\b|float16|fp16|bf16|mixed precision", exam.subject.said, re.I)
+        re.search(r"half[- ]precision|float16|fp16|bf16|mixed precision", exam.subject.said, re.I)
     )
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         if dtype.itemsize == 2 and not half:

@@ -93,7 +93,7 @@ def made(answer: Any, model: nn.Module) -> tuple[Any, list[Any]]:
 
 def decayed(answer: Any, model: nn.Module) -> tuple[set[str], Any]:
     """Return the names of the parameters that shrink although their gradient is zero."""
-    optimizer, held = made(answer, model)
+    optimizer, _held = made(answer, model)
     with torch.no_grad():
         for k, p in enumerate(model.parameters()):
             p.fill_(0.5 + 0.125 * k)

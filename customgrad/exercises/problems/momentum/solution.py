@@ -5,7 +5,9 @@ import torch
 
 
 @torch.no_grad()
-def momentum_step(params, buffers, lr, momentum, dampening=0, nesterov=False):
+def momentum_step(
+    params, buffers, lr, momentum, dampening=0, nesterov=False
+):
     for k, p in enumerate(params):
         if p.grad is None:
             continue

@@ -1,5 +1,6 @@
 """What is checked in an answer to the layers' rates exercise."""
 
+import itertools
 from typing import Any
 
 import torch
@@ -97,7 +98,7 @@ def moves(answer: Any) -> Seen:
     optimizer.step()
     moved = {n: float((p.detach() - before[n]).abs().mean()) for n, p in model.named_parameters()}
     order = [moved[f"{n}.weight"] for n in ("first", "norm", "block.outer", "head")]
-    grows = all(a < b for a, b in zip(order, order[1:], strict=False))
+    grows = all(a < b for a, b in itertools.pairwise(order))
     words = "grow from the first layer to the last" if grows else f"{order}"
     return Seen("one step with a gradient of ones", {"how far weights move": words})
 

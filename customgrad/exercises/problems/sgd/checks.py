@@ -146,7 +146,7 @@ def both(answer: Any) -> Seen:
     """Step two parameters of one group with momentum."""
     a, b = leaf(START), leaf(OTHER)
     optimizer = answer.SGD([a, b], lr=LR, momentum=0.9)
-    values = {}
+    values: dict[str, Any] = {}
     for k, (g, h) in enumerate(zip(GRADIENTS, LATER, strict=True)):
         a.grad, b.grad = g.clone(), h.clone()
         optimizer.step()
@@ -189,7 +189,7 @@ def closure(answer: Any) -> Seen:
     def evaluate() -> torch.Tensor:
         seen.append(torch.is_grad_enabled())
         optimizer.zero_grad()
-        loss = (w**2).sum()
+        loss: torch.Tensor = (w**2).sum()
         if loss.requires_grad:
             loss.backward()
         return loss.detach()

@@ -5,7 +5,9 @@ import torch
 
 
 class SGD(torch.optim.Optimizer):
-    def __init__(self, params, lr, momentum=0, dampening=0, nesterov=False):
+    def __init__(
+        self, params, lr, momentum=0, dampening=0, nesterov=False
+    ):
         defaults = {
             "lr": lr,
             "momentum": momentum,

@@ -1,0 +1,21 @@
+"""The starter of the exercise silu, made from its solution: `make outputs`."""
+
+# --8<-- [start:starter]
+import torch
+
+
+class SiLU(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        raise NotImplementedError("your forward goes here")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        raise NotImplementedError("save here what backward needs")
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        raise NotImplementedError("your backward goes here")
+
+
+# --8<-- [end:starter]

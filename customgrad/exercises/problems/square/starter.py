@@ -1,0 +1,21 @@
+"""The starter of the exercise square, made from its solution: `make outputs`."""
+
+# --8<-- [start:starter]
+import torch
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        raise NotImplementedError("your forward goes here")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        raise NotImplementedError("save what backward needs")
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        raise NotImplementedError("your backward goes here")
+
+
+# --8<-- [end:starter]
