@@ -439,7 +439,11 @@ WORDS = {
         [(VALUE, "return (x * x).squeeze()")],
         "forward returns another shape",
     ),
-    "a place": (SLOPE, [("2 * x", "2.5 * x.clamp(max=0) + 2 * x.clamp(min=0)")], "wrong where x is negative"),
+    "a place": (
+        SLOPE,
+        [("2 * x", "2.5 * x.clamp(max=0) + 2 * x.clamp(min=0)")],
+        "wrong where x is negative",
+    ),
 }
 
 

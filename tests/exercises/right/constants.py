@@ -40,7 +40,7 @@ class Affine(Function):
         grads = [None] * 4
         grads[0] = grad_output * scale
         if mode == "square":
-            x, = ctx.saved_tensors
+            (x,) = ctx.saved_tensors
             grads[0] = grads[0] * (2 * scale * x + 2 * shift)
         return tuple(grads)
 

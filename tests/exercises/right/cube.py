@@ -6,12 +6,12 @@ class Cube(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
-        return x ** 3
+        return x**3
 
     @staticmethod
     def backward(ctx, grad_output):
-        x, = ctx.saved_tensors
-        return 3 * x ** 2 * grad_output
+        (x,) = ctx.saved_tensors
+        return 3 * x**2 * grad_output
 
 
 # === products

@@ -11,7 +11,7 @@ class Exp(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        y, = ctx.saved_tensors
+        (y,) = ctx.saved_tensors
         return y * grad_output
 
 

@@ -29,7 +29,7 @@ class LeakyReLU(Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        x, = ctx.saved_tensors
+        (x,) = ctx.saved_tensors
         mask = (x > 0).to(grad_output.dtype)
         return grad_output * (mask + ctx.negative_slope * (1 - mask)), None
 

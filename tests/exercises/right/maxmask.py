@@ -35,7 +35,7 @@ class MaxMask(Function):
 
     @staticmethod
     def backward(ctx, grad_output, unused):
-        index, = ctx.saved_tensors
+        (index,) = ctx.saved_tensors
         grad = grad_output.new_zeros(ctx.shape)
         return grad.scatter(-1, index.unsqueeze(-1), grad_output.unsqueeze(-1))
 

@@ -38,7 +38,7 @@ class ScaledCube(Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        x, = ctx.saved_tensors
+        (x,) = ctx.saved_tensors
         return 3 * ctx.scale * x.pow(2) * grad_output, None
 
     @staticmethod

@@ -10,7 +10,7 @@ class SiLU(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        x, = ctx.saved_tensors
+        (x,) = ctx.saved_tensors
         s = x.sigmoid()
         return grad_output * s + grad_output * x * s * (1 - s)
 

@@ -28,7 +28,7 @@ class Softplus(Function):
 
     @staticmethod
     def backward(ctx, g):
-        x, = ctx.saved_tensors
+        (x,) = ctx.saved_tensors
         return g / (1 + torch.exp(-x))
 
 
@@ -86,7 +86,7 @@ class Softplus(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, g):
-        x, = ctx.saved_tensors
+        (x,) = ctx.saved_tensors
         e = torch.exp(-x.abs())
         return g * torch.where(x >= 0, 1 / (1 + e), e / (1 + e))
 

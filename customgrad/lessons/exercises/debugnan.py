@@ -1,0 +1,37 @@
+"""The exercise debugnan: what a right answer gives, and what is said of a wrong one."""
+
+
+def example():
+    # --8<-- [start:example]
+    import torch
+    from customgrad.exercises import solved
+
+    LogCosh = solved("debugnan").LogCosh
+    # --8<-- [start:run]
+
+    x = torch.tensor([0.0, 1.0, -800.0], requires_grad=True)
+    y = LogCosh.apply(x)
+    y.backward(torch.ones(3))
+    print("output  ", y.detach())
+    print("gradient", x.grad)
+    # --8<-- [end:run]
+    # --8<-- [end:example]
+
+
+def check():
+    # --8<-- [start:check]
+    from customgrad.exercises import grade, problem
+
+    wrong = problem("debugnan").mutant("forward-alone")
+    print(grade("debugnan", wrong.source))
+    # --8<-- [end:check]
+
+
+def main():
+    example()
+    check()
+    example()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""The exercise momentum: what a right answer gives, and what is said of a wrong one."""
+
+
+def example():
+    # --8<-- [start:example]
+    import torch
+    from customgrad.exercises import solved
+
+    momentum_step = solved("momentum").momentum_step
+    # --8<-- [start:run]
+
+    w = torch.tensor([1.0, -1.0], requires_grad=True)
+    buffers = [None]
+    for step in (1, 2, 3):
+        w.grad = torch.tensor([1.0, 2.0])
+        momentum_step([w], buffers, lr=0.1, momentum=0.5)
+        print(step, w.detach(), buffers[0])
+    # --8<-- [end:run]
+    # --8<-- [end:example]
+
+
+def check():
+    # --8<-- [start:check]
+    from customgrad.exercises import grade, problem
+
+    wrong = problem("momentum").mutant("first-from-zero")
+    print(grade("momentum", wrong.source))
+    # --8<-- [end:check]
+
+
+def main():
+    example()
+    check()
+    example()
+
+
+if __name__ == "__main__":
+    main()

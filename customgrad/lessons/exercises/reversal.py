@@ -1,0 +1,37 @@
+"""The exercise reversal: what a right answer gives, and what is said of a wrong one."""
+
+
+def example():
+    # --8<-- [start:example]
+    import torch
+    from customgrad.exercises import solved
+
+    GradReverse = solved("reversal").GradReverse
+    # --8<-- [start:run]
+
+    x = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    y = GradReverse.apply(x, 0.5)
+    y.backward(torch.tensor([10.0, 20.0, 30.0]))
+    print("output  ", y.tolist())
+    print("gradient", x.grad.tolist())
+    # --8<-- [end:run]
+    # --8<-- [end:example]
+
+
+def check():
+    # --8<-- [start:check]
+    from customgrad.exercises import grade, problem
+
+    wrong = problem("reversal").mutant("forgets-the-sign")
+    print(grade("reversal", wrong.source))
+    # --8<-- [end:check]
+
+
+def main():
+    example()
+    check()
+    example()
+
+
+if __name__ == "__main__":
+    main()
