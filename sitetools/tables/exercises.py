@@ -11,6 +11,9 @@ from typing import Any
 from sitetools import pages
 
 FOLDER = pages.DOCS / "exercises"
+CODE = re.compile(
+    r"(?<![\w`.])(\w+ \*\* \w+|\.?(?:\w+\.)*\w+\([^()\s]*\)|\w*_\w+|\w+\.\w+(?:\.\w+)*(?:\[[^]\s]*\])?)(?!\w)"
+)
 
 
 def render() -> dict[str, str]:
@@ -95,15 +98,13 @@ def _mistakes(task: Any) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a diagnosis with its code as code: what looks like an expression, or a name of Python's or torch's."""
+    """Return a diagnosis with its code as code: calls, and names of Python's or torch's."""
     text = " ".join(text.split())
     if "`" not in text:
-        text = re.sub(
-            r"(?<![\w`])((?:[\w.]+\.)?\w+\([^()\s]*\)|\w*_\w+|\w+\.\w+(?:\.\w+)*)(?!\w)",
-            r"`\1`",
-            text,
-        )
-    text = text.rstrip(".") + "."
+        text = CODE.sub(r"`\1`", text)
+    pieces = text.rstrip(".").split("`")  # an asterisk in prose is no sign of emphasis
+    pieces[::2] = [piece.replace("*", "\\*") for piece in pieces[::2]]
+    text = "`".join(pieces) + "."
     return text[0].upper() + text[1:] if text[0] != "`" else text
 
 

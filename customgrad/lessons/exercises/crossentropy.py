@@ -9,7 +9,8 @@ def example():
     SoftmaxCrossEntropy = solved("crossentropy").SoftmaxCrossEntropy
     # --8<-- [start:run]
 
-    logits = torch.tensor([[800.0, 0.0, -800.0], [1.0, 1.0, 1.0]], requires_grad=True)
+    logits = torch.tensor([[800.0, 0.0, -800.0], [1.0, 1.0, 1.0]])
+    logits.requires_grad_()
     loss = SoftmaxCrossEntropy.apply(logits, torch.tensor([1, 2]))
     loss.backward()
     print(f"loss {loss.item():.3f}")

@@ -9,11 +9,13 @@ def example():
     make_optimizer = solved("decay").make_optimizer
     # --8<-- [start:run]
 
-    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.LayerNorm(3))
+    norm = torch.nn.LayerNorm(3)
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), norm)
     optimizer = make_optimizer(model, lr=0.1, weight_decay=0.01)
     names = {id(p): name for name, p in model.named_parameters()}
     for group in optimizer.param_groups:
-        print(group["weight_decay"], [names[id(p)] for p in group["params"]])
+        inside = [names[id(p)] for p in group["params"]]
+        print(group["weight_decay"], inside)
     # --8<-- [end:run]
     # --8<-- [end:example]
 

@@ -11,13 +11,15 @@ def example():
 
     torch.manual_seed(0)
     model = torch.nn.Module()
-    model.backbone = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
+    norm = torch.nn.BatchNorm1d(3)
+    model.backbone = torch.nn.Sequential(torch.nn.Linear(2, 3), norm)
     model.head = torch.nn.Linear(3, 1)
     model.forward = lambda x: model.head(model.backbone(x))
     before = {k: v.clone() for k, v in model.state_dict().items()}
     train_head(model, [(torch.randn(8, 2), torch.randn(8, 1))], lr=0.1)
     for name, value in model.state_dict().items():
-        print(f"{name:36}", "same" if torch.equal(value, before[name]) else "changed")
+        same = torch.equal(value, before[name])
+        print(f"{name:36}", "same" if same else "changed")
     # --8<-- [end:run]
     # --8<-- [end:example]
 

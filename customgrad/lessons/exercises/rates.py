@@ -9,7 +9,8 @@ def example():
     by_layer = solved("rates").by_layer
     # --8<-- [start:run]
 
-    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+    first, last = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+    model = torch.nn.Sequential(first, torch.nn.ReLU(), last)
     optimizer = by_layer(model, lr=0.1, factor=0.5)
     for group in optimizer.param_groups:
         print(group["lr"], [list(p.shape) for p in group["params"]])

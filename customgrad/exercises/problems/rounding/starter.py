@@ -11,7 +11,7 @@ class RoundSTE(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        raise NotImplementedError("keep here what backward needs; pass if nothing")
+        raise NotImplementedError("keep what backward needs")
 
     @staticmethod
     def backward(ctx, grad_output):
