@@ -136,9 +136,10 @@ def test_what_is_long_or_gives_away_is_closed_until_opened():
     assert len(ends) == len(opened)
 
 
-def test_related_problems_are_not_promised():
+def test_related_problems_are_exercises():
     text = PROBLEM.read_text(encoding="utf-8").partition("## Related problems")[2]
-    assert "They are not on this site yet." in text
+    for name in ("relu", "momentum", "sgd", "decay", "freeze", "rates"):
+        assert f"(../exercises/{name}.md)" in text
     assert not re.search(r"soon|will|planned", text)
 
 

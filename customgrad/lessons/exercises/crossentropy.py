@@ -31,6 +31,7 @@ def check():
 def main():
     example()
     check()
+    example()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ def example():
     Sigmoid = solved("debugleak").Sigmoid
     # --8<-- [start:run]
 
-    import gc, weakref
+    import gc
+    import weakref
 
     gc.disable()
     x = torch.zeros(3, requires_grad=True)

@@ -16,7 +16,7 @@ def example():
     y = Linear.apply(*leaves)
     y.backward(torch.tensor([[10.0, 1.0]]))
     print("output    ", y.tolist())
-    for name, t in zip(("x", "weight", "bias"), leaves):
+    for name, t in zip(("x", "weight", "bias"), leaves, strict=True):
         print(f"{name:10}", t.grad.tolist())
     # --8<-- [end:run]
     # --8<-- [end:example]
