@@ -6,6 +6,7 @@ import re
 import pytest
 import torch
 
+from customgrad.exercises import problem
 from customgrad.functions import CustomReLU
 from customgrad.lessons.relu import harness
 from customgrad.lessons.relu.solution import SaveMask, SaveOutput
@@ -114,7 +115,9 @@ def test_the_starter_highlights_what_is_to_be_filled_in():
 def test_the_difficulty_and_the_related_problems_are_named():
     text = PROBLEM.read_text(encoding="utf-8")
     assert "Difficulty <strong>easy</strong>" in text
-    assert dict(re.findall(r"^- (.+) \((easy|medium|hard)\)$", text, re.MULTILINE)) == RELATED
+    listed = re.findall(r"^- \[(.+)\]\(\.\./exercises/(\w+)\.md\) \((\w+)\)$", text, re.MULTILINE)
+    assert {title: level for title, _, level in listed} == RELATED
+    assert all(problem(name).level == level for _, name, level in listed)
 
 
 def test_what_is_long_or_gives_away_is_closed_until_opened():

@@ -304,7 +304,7 @@ def test_make_targets_and_variables_that_are_named_exist(document):
 
 def test_the_extras_that_the_readme_names_exist():
     named = re.findall(r"pip install .*-e ['\"]\.\[([\w,]+)\]['\"]", read("README.md"))
-    assert named == ["dev", "dev"]
+    assert named == ["cli", "dev", "dev"]
     extras = FILE["project"]["optional-dependencies"]
     assert set(extras) == {"cli", "examples", "docs", "test", "dev"}
     assert extras["dev"][0] == "customgrad[cli,docs,examples,test]"
